@@ -4,6 +4,7 @@
 #include "modes/commit.h"
 #include "modes/refusals.h"
 #include "ddi/entries_display.h"
+#include "modes/change.h"
 #include "modes/choose.h"
 #include "modes/connections.h"
 #include "modes/enumerate.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "modes/change.h"
 #include "modes/connections.h"
 #include "ddi/entries_connection.h"
 #include "modes/modes.h"

@@ -25,9 +25,7 @@ struct modes_viewer {
     void (*hidden)(void *context, UINT source);
     /* The display worker has done what was to be done. */
     void (*settled)(void *context);
-    /* Around a commit, or a change of a path: no other thread calls the driver for the pointer. Who
-     * does so may wait to be let in; without `wait` false then. NULL: that harms nothing. */
-    bool (*hold_pointer)(void *context, bool wait);
+    bool (*hold_pointer)(void *context, bool wait); /* modes/change.h; false: it is in use */
     void (*let_pointer_go)(void *context);
     /* The rest are of full drivers; NULL: of a display-only one. */
     /* Before anything else of a commit: have a primary ready for the mode that is pinned for the

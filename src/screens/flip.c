@@ -25,24 +25,6 @@
 
 /* ---- what is shown ---- */
 
-static void stay(struct shown *shown)
-{
-    if (shown->leaves)
-        vidmm_scanout_leaves(shown->allocation, false);
-    shown->leaves = false;
-}
-
-void flip_release(struct shown *shown)
-{
-    if (!shown->allocation)
-        return;
-    stay(shown);
-    if (shown->pinned)
-        vidmm_scanout_unpin(shown->allocation);
-    vidmm_scanout_release(shown->allocation);
-    *shown = (struct shown){.allocation = NULL};
-}
-
 static bool is_away(const struct scanout *s, const struct flip *flip)
 {
     return flip->primary.allocation != s->now.allocation;
@@ -90,7 +72,7 @@ static void show(struct scanout *s, struct flip *flip)
 
     s->now = flip->primary;
     flip->primary = before;
-    stay(&flip->primary);
+    shown_stays(&flip->primary);
     s->latched = s->syncs;
     s->completed++;
     vertical_note_flip(s, flip->device);
@@ -232,22 +214,6 @@ static bool interval_is_over(const struct scanout *s, const struct flip *flip)
     return flip->by_gpu || flip->interval <= 1 || s->syncs + 1 >= s->latched + flip->interval;
 }
 
-/* No vertical sync comes that would end the interval of the first flip that waits: it is over when
- * none has come for as long as a flip may wait for its own (PRES-256). */
-static bool gives_up_counting(const struct scanout *s, struct flip *flip, uint64_t *until)
-{
-    uint64_t at;
-
-    if (!flip->handed)
-        flip->handed = sim_now(); /* since when it is the first */
-    at = (flip->handed > s->last_sync ? flip->handed : s->last_sync) + s->all->config.limit_ns;
-    if (sim_now() >= at || s->all->config.modes->ddi->gone)
-        return true;
-    if (*until > at)
-        *until = at;
-    return false;
-}
-
 /* PRES-248: nobody sees it, but it is what is shown when the display is lit again. */
 static bool skip_dark(struct scanout *s, struct flip *flip, uint64_t *until)
 {
@@ -317,7 +283,7 @@ static bool step(struct scanout *s, uint64_t *until)
             vsync_control(s->all, true);
             return true;
         }
-        if (!gives_up_counting(s, head, until))
+        if (!vsync_in_vain(s, head, until))
             return false;
     }
     list_remove(&head->link);

@@ -265,7 +265,7 @@ static enum when when(const struct scanout *s, const struct plane_flip *f, UINT 
 
 /* The first present whose planes are all the next of their layers; `sync`: some wait for a vertical
  * sync alone. */
-static struct list *find_next(struct scanout *s, bool *sync)
+static struct list *find_next(struct scanout *s, bool *sync, uint64_t *until)
 {
     struct planes *planes = s->planes;
     struct list *node = planes->waiting.next;
@@ -283,7 +283,8 @@ static struct list *find_next(struct scanout *s, bool *sync)
             layers |= 1u << plane_flip_at(node)->setting.layer;
             worst = one == LATER || worst == LATER ? LATER : one == AT_SYNC ? AT_SYNC : worst;
         }
-        if (worst == NOW)
+        if (worst == NOW ||
+            (worst == AT_SYNC && s->all->enabled && vsync_in_vain(s, &of(first)->flip, until)))
             return first;
         *sync |= worst == AT_SYNC;
         held |= layers;
@@ -399,7 +400,7 @@ bool planes_step(struct scanout *s, uint64_t *until)
         return false;
     if (call_post(s) || release_stale(s) || give_up(s, until))
         return true;
-    next = find_next(s, &sync);
+    next = find_next(s, &sync, until);
     if (!next && sync && !s->all->enabled && !s->all->config.modes->asleep) {
         vsync_control(s->all, true);
         return true;

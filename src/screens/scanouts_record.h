@@ -162,8 +162,10 @@ void flip_drop_all(struct scanout *s);
 void flip_complete(struct scanout *s, UINT count);
 /* Flips have come or gone: does the screen leave what it shows? At most DISPATCH_LEVEL. */
 void flip_mark(struct scanout *s);
-/* Give back what a client's primary took. PASSIVE_LEVEL. */
+/* shown.c: give back what a client's primary took. PASSIVE_LEVEL. */
 void flip_release(struct shown *shown);
+/* The screen shows it no more, or goes on to. At most DISPATCH_LEVEL. */
+void shown_stays(struct shown *shown);
 
 /* queued.c: wait until the device may queue one more present; STATUS_DEVICE_REMOVED,
  * STATUS_NO_MEMORY (PRES-288, PRES-289). */
@@ -195,6 +197,9 @@ bool vsync_step(struct scanouts *scanouts, uint64_t *until);
 /* vsync_watch.c: the same, of those that do not come; and one has come. */
 bool vsync_watch(struct scanouts *scanouts, uint64_t *until);
 void vsync_note_rate(struct scanout *s);
+/* None comes that would end the interval of this flip, the first that waits; or until when one may.
+ */
+bool vsync_in_vain(const struct scanout *s, struct flip *flip, uint64_t *until);
 /* Is one needed by a flip or a wait? */
 bool vsync_needed(const struct scanouts *scanouts);
 uint64_t vsync_period(const struct scanout *s); /* ns */

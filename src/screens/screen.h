@@ -87,6 +87,13 @@ static inline RECT screen_whole(const struct screen *s)
     return (RECT){0, 0, (LONG)s->image.width, (LONG)s->image.height};
 }
 
+/* A thread that is counted in `users` is done. */
+static inline void screens_leave(struct screens *screens)
+{
+    if (--screens->users == 0 && screens->stop)
+        (void)sim_waitq_wake(&screens->news, UINT32_MAX);
+}
+
 /* image.c: the image of the mode that is committed. If the source has the size and format that it
  * had, or no path, the old one stays (PRES-198). */
 void screen_renew(struct screens *screens, struct screen *s);
@@ -97,9 +104,7 @@ void screen_add_dirty(struct screen *s, const RECT *r);
 /* unlike.c: the present that was sent is complete: is it on the screen? */
 void screen_compare(const struct screens *screens, struct screen *s);
 
-/* screens.c: a thread that is counted in `users` is done. */
-void screens_leave(struct screens *screens);
-/* An outstanding present has ended. At most DISPATCH_LEVEL. */
+/* screens.c: an outstanding present has ended. At most DISPATCH_LEVEL. */
 void screen_complete(struct screens *screens, struct screen *s, bool shown);
 
 #endif

@@ -168,12 +168,6 @@ static void lose(struct screens *screens)
     display_worker_lost(screens->config.modes);
 }
 
-void screens_leave(struct screens *screens)
-{
-    if (--screens->users == 0 && screens->stop)
-        (void)sim_waitq_wake(&screens->news, UINT32_MAX);
-}
-
 /* PRES-218 */
 static void give_up(struct screens *screens, struct screen *s)
 {

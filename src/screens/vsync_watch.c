@@ -44,6 +44,21 @@ bool vsync_watch(struct scanouts *scanouts, uint64_t *until)
     return false;
 }
 
+/* It is over when none has come for as long as a flip may wait for its own (PRES-256). */
+bool vsync_in_vain(const struct scanout *s, struct flip *flip, uint64_t *until)
+{
+    uint64_t at;
+
+    if (!flip->handed)
+        flip->handed = sim_now(); /* since when it is the first */
+    at = (flip->handed > s->last_sync ? flip->handed : s->last_sync) + s->all->config.limit_ns;
+    if (sim_now() >= at || s->all->config.modes->ddi->gone)
+        return true;
+    if (*until > at)
+        *until = at;
+    return false;
+}
+
 void vsync_note_rate(struct scanout *s)
 {
     const uint64_t passed = sim_now() - s->window;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Flips whose end does not come by itself: no vertical sync, a device that ends, another mode. */
 #include "nt/base/current.h"
-#include "port/support/flips.h"
+#include "port/support/overlays.h"
 #include "sim/machine.h"
 #include "sim/thread.h"
 #include "support/test.h"
@@ -354,4 +354,107 @@ TEST(a_line_of_the_first_path)
     probe_set_entry(p, PROBE_GetScanLine, false);
     p->before[PROBE_QueryVidPnHWCapability] = answer_slowly;
     flips_run(p, look_for_line);
+}
+
+/* ---- the same with planes ---- */
+
+static struct plane_wish pair[2];
+
+/* Layers 0 and 1, and the driver has said yes. */
+static void ask_pair(void)
+{
+    BOOL supported = FALSE;
+    UINT info;
+
+    pair[0] = overlays_of(0);
+    pair[1] = overlays_of(1);
+    CHECK(IS(overlays_check(2, pair, &supported, &info), STATUS_SUCCESS) && supported);
+}
+
+static void present_planes_on(struct probe *p)
+{
+    (void)p;
+    for (unsigned i = 0; i < 5; i++) {
+        pair[1].interval = D3DDDI_FLIPINTERVAL_TWO;
+        pair[1].primary = 1 + i % 2;
+        last_status = overlays_present(1, &pair[1]);
+    }
+    done = true;
+}
+
+static void count_planes_in_vain(struct probe *p)
+{
+    overlays_begin(p);
+    ask_pair();
+    CHECK(IS(overlays_present(2, pair), STATUS_SUCCESS));
+    probe_sleep(20 * MS);
+    CHECK(flips_complete(p) == 2);
+    full_engine.silent = true;
+    start(p, "presents", present_planes_on);
+    CHECK_RULE("PRES-327", is_done_within(60 * PROBE_SECOND) && probe_rule(p, "PRES-327") >= 1);
+    full_engine.silent = false;
+    flips_end();
+}
+
+TEST(intervals_of_planes_without_vertical_syncs)
+{
+    struct probe *p = overlays_create(NULL, 3);
+
+    p->caps.FlipCaps.FlipInterval = 1;
+    flips_run(p, count_planes_in_vain);
+}
+
+static void end_stranger_of_planes(struct probe *p)
+{
+    size_t calls;
+
+    overlays_begin(p);
+    ask_pair();
+    CHECK(NT_SUCCESS(probe_gpu_begin(&other)));
+    CHECK(IS(overlays_present(2, pair), STATUS_SUCCESS));
+    probe_sleep(MS); /* the driver has them */
+    calls = probe_count(p, PROBE_SetVidPnSourceAddress);
+    CHECK(NT_SUCCESS(probe_gpu_end(&other)));
+    probe_sleep(60 * MS);
+    CHECK_RULE("PRES-259", probe_count(p, PROBE_SetVidPnSourceAddress) == calls);
+    CHECK(flips_complete(p) == 2);
+    flips_end();
+}
+
+TEST(a_device_that_shows_no_plane_ends)
+{
+    flips_run(overlays_create(NULL, 3), end_stranger_of_planes);
+}
+
+static void leave_behind_planes(struct probe *p)
+{
+    const HANDLE shared = full_seen.primary;
+    D3DKMT_SETVIDPNSOURCEOWNER release = {.hDevice = 0};
+
+    overlays_begin(p);
+    release.hDevice = flips.gpu.device;
+    CHECK(NT_SUCCESS(D3DKMTSetVidPnSourceOwner(&release)));
+    CHECK(NT_SUCCESS(probe_gpu_begin(&other)));
+    swap();
+    for (unsigned i = 0; i < 3; i++)
+        CHECK(NT_SUCCESS(flips_create_primary(0, &flips.primary[i])));
+    CHECK(NT_SUCCESS(flips_own(D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE, 0)));
+    ask_pair();
+    wait_on_gpu();
+    CHECK(NT_SUCCESS(probe_gpu_submit(&flips.gpu)));
+    CHECK(IS(overlays_present(2, pair), STATUS_SUCCESS));
+    swap();
+    start(p, "ends", end_first);
+    CHECK_RULE("PRES-259", is_done_within(10 * PROBE_SECOND) && NT_SUCCESS(last_status));
+    CHECK_RULE("PRES-259", flips_last()->allocation == shared && !overlays_seen.calls);
+    swap();
+    signal_it(flips.gpu.device);
+    probe_sleep(60 * MS);
+    CHECK(overlays_seen.calls == 1);
+    flips_end();
+}
+
+TEST(a_device_ends_before_planes_that_wait)
+{
+    flips_run(overlays_create(NULL, 3), leave_behind_planes);
 }

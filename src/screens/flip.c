@@ -167,6 +167,7 @@ static void hand_done(struct scanout *s, struct flip *flip)
 static void hand_over(struct scanout *s, struct flip *flip)
 {
     const bool immediate = flip->interval == 0 && s->all->config.immediate;
+    const uint64_t commits = s->commits;
     NTSTATUS status = STATUS_SUCCESS;
 
     if (flip->by_gpu) {
@@ -187,8 +188,8 @@ static void hand_over(struct scanout *s, struct flip *flip)
         return;
     }
     if (!immediate)
-        vsync_need(s); /* PRES-172 */
-    if (!s->lit) {     /* the mode has changed meanwhile */
+        vsync_need(s);                      /* PRES-172 */
+    if (!s->lit || s->commits != commits) { /* the mode has changed meanwhile */
         finish(flip);
         return;
     }

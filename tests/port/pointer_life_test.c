@@ -177,7 +177,7 @@ static void stop_meanwhile(struct probe *p)
     takes = 0;
     p->before[PROBE_DestroyAllocation] = p->before[PROBE_StopDevice] = note_end;
     probe_restart(p);
-    CHECK_RULE("THREAD-037", moved && probe_rule(p, "THREAD-037") == 1);
+    CHECK_RULE("THREAD-037/b", moved && probe_rule(p, "THREAD-037") == 1);
     CHECK(!early && refused && probe_count(p, PROBE_StopDevice) == 1);
     p->before[PROBE_DestroyAllocation] = p->before[PROBE_StopDevice] = NULL;
     CHECK(set_shape(p));

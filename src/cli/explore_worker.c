@@ -180,7 +180,7 @@ static void be_quiet(void)
 }
 
 _Noreturn static void work(const struct explore_options *options, struct dxgk_recorder *recorder,
-                           int from, int to, int broker)
+                           pid_t campaign, int from, int to, int broker)
 {
     struct cli_options run = options->run;
     struct explore_result result;
@@ -188,6 +188,8 @@ _Noreturn static void work(const struct explore_options *options, struct dxgk_re
     uint64_t seed;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != campaign) /* it ended before */
+        _exit(CLI_ENDED);
     signal(SIGINT, SIG_IGN); /* the campaign ends its workers */
     signal(SIGTERM, SIG_IGN);
     be_quiet();
@@ -235,6 +237,7 @@ static bool prepare_broker(struct explore_worker *worker, const struct cli_optio
 bool explore_worker_start(struct explore_worker *worker, const struct explore_worker *all,
                           uint32_t count, const struct explore_options *options)
 {
+    const pid_t campaign = getpid();
     int seeds[2], results[2], other;
 
     if (pipe2(seeds, O_CLOEXEC) != 0)
@@ -257,7 +260,7 @@ bool explore_worker_start(struct explore_worker *worker, const struct explore_wo
             close(all[i].to);
             close(all[i].from);
         }
-        work(options, worker->recorder, seeds[0], results[1], other);
+        work(options, worker->recorder, campaign, seeds[0], results[1], other);
     }
     close(seeds[0]);
     close(results[1]);

@@ -159,9 +159,9 @@ def case_shards():
     """However the seeds are spread over workers and shards, the same failures come out."""
     driver = planted("race_isr_dpc")
     with tempfile.TemporaryDirectory() as folder:
-        whole = explore(driver, folder, "--seeds", "97..156", "-j1", expect=3)
-        wide = explore(driver, folder, "--seeds", "97..156", "-j", "5", expect=3)
-        shards = [explore(driver, folder, "--seeds", "97..156", "--shard", f"{i}/3") for i in (1, 2, 3)]
+        whole = explore(driver, folder, "--stress", "--seeds", "97..156", "-j1", expect=3)
+        wide = explore(driver, folder, "--stress", "--seeds", "97..156", "-j", "5", expect=3)
+        shards = [explore(driver, folder, "--stress", "--seeds", "97..156", "--shard", f"{i}/3") for i in (1, 2, 3)]
     if whole["run"] != 60 or strip(whole) != strip(wide):
         fail(f"one worker: {whole}\nfive: {wide}")
     if [s["run"] for s in shards] != [20, 20, 20]:

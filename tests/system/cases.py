@@ -814,7 +814,7 @@ def case_explain():
     done = program("explain", "PHYS-011")
     if "THREAD-049" not in done.stdout or "APC_LEVEL" not in done.stdout:
         fail(done.stdout)
-    if any(("not in force" in program("explain", rule).stdout) != told for rule, told in (("PATCH-098", True), ("DISP-027", True), ("DISP-001", False), ("PATCH-121", False))):
+    if any(("not in force" in program("explain", rule).stdout) != told for rule, told in (("PATCH-099", True), ("DISP-027", True), ("PATCH-098", False), ("DISP-001", False), ("PATCH-121", False))):
         fail("what is not in force is not told")
     for rule, basis in (("PREEMPT-012", "a decision of this host; seen on Windows 10-1803 (one source): nothing was submitted"), ("NT-202", "a decision of this host"),
                         ("SUBMIT-039", "on record, in part a decision of this host; seen on Windows 10-1803, 11-22H2 (several sources)"),
@@ -1001,12 +1001,12 @@ SUBMIT_FAULTS = (
     ("SUBMIT-037", "DxgkDdiSubmitCommand answered STATUS_DEVICE_BUSY for fence 1 of node 0"),
     ("PATCH-066", "DxgkDdiSubmitCommand wrote outside the 64 bytes of private data of its DMA buffer"),
     ("SUBMIT-037", "DxgkDdiPreemptCommand answered STATUS_DEVICE_BUSY"),
-    ("TDR-032", "DxgkDdiResetEngine aborted fence 18; completed 16, submitted 17"),
-    ("TDR-032", "DxgkDdiResetEngine aborted fence 15; completed 16, submitted 17"),
-    ("TDR-031", "DxgkDdiResetEngine has returned, but the engine of node 0 still executes fence 17"),
+    ("TDR-032", "DxgkDdiResetEngine aborted fence 19; completed 17, submitted 18"),
+    ("TDR-032", "DxgkDdiResetEngine aborted fence 16; completed 17, submitted 18"),
+    ("TDR-031", "DxgkDdiResetEngine has returned, but the engine of node 0 still executes fence 18"),
     ("TDR-024", "DMA_COMPLETED for node 0 between its reset and the next submission"),
     ("TDR-026", "dependent nodes 0x2 of node 0 lack the node itself"),
-    ("TDR-046", "DxgkDdiResetFromTimeout has returned, but the engine of node 0 still executes fence 17"),
+    ("TDR-046", "DxgkDdiResetFromTimeout has returned, but the engine of node 0 still executes fence 18"),
     ("TDR-024", "DMA_COMPLETED for node 0 between its reset and the next submission"),
     ("SUBMIT-091", "DxgkDdiQueryCurrentFence answered fence 7 for node 0, but the last one that DxgkCbNotifyInterrupt was told is 1"),
 )

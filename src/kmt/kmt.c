@@ -110,6 +110,7 @@ void kmt_destroy(struct kmt *kmt)
         return;
     port_on_stop(kmt->port, NULL, NULL);
     sim_slot_set(&kmt_slot, NULL);
+    kmt_shared_forget(kmt);
     handle_table_finish(&kmt->globals);
     util_free(kmt);
 }

@@ -82,6 +82,18 @@ void kmt_shared_set_resource(struct kmt_shared *shared, struct vidmm_resource *r
     vidmm_resource_on_end(resource, resource_ended, shared);
 }
 
+void kmt_shared_forget(struct kmt *kmt)
+{
+    LIST_FOR_SAFE(node, following, &kmt->shared) {
+        struct kmt_shared *shared = CONTAINER(node, struct kmt_shared, link);
+
+        if (!shared->resource)
+            continue;
+        vidmm_resource_on_end(shared->resource, NULL, NULL);
+        resource_ended(shared);
+    }
+}
+
 /* ---- references ---- */
 
 void kmt_shared_reference(struct kmt_shared *shared)

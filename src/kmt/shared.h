@@ -55,6 +55,8 @@ struct kmt_shared *kmt_shared_create(struct kmt *kmt, enum ddi_client_handle typ
 void kmt_shared_free(struct kmt_shared *shared);
 /* The resource is shared from now on; its end frees `shared`. */
 void kmt_shared_set_resource(struct kmt_shared *shared, struct vidmm_resource *resource);
+/* The client interface ends, and resources are shared that are no client's: displays' primaries. */
+void kmt_shared_forget(struct kmt *kmt);
 
 void kmt_shared_reference(struct kmt_shared *shared);
 /* With the last reference the object is destroyed. PASSIVE_LEVEL, may call the driver. */

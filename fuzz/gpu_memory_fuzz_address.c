@@ -192,6 +192,18 @@ static void check_place(const struct map *m)
          m->args.VirtualAddress + m->args.SizeInPages * PAGE <= m->args.MaximumAddress);
 }
 
+/* A mapping with a unique driver protection counts for the host until what replaces it is carried out
+ * (GPUVA-101), and for the model no longer: then it is asked again. */
+static NTSTATUS map(struct map *m, NTSTATUS expected)
+{
+    NTSTATUS status = D3DKMTMapGpuVirtualAddress(&m->args);
+
+    if (status != STATUS_INVALID_PARAMETER || !NT_SUCCESS(expected) || !m->a || !fuzz_run->busy)
+        return status;
+    fuzz_drain();
+    return D3DKMTMapGpuVirtualAddress(&m->args);
+}
+
 void fuzz_map(void)
 {
     unsigned number;
@@ -231,7 +243,9 @@ void fuzz_map(void)
     }
     if (!under && fuzz_full(fuzz_me()))
         return;
-    status = D3DKMTMapGpuVirtualAddress(&m.args);
+    status = map(&m, expected);
+    if (d->lost)
+        return;
     fuzz_trace(
         "  device %u, %llu pages at 0x%llx, allocation %d page %llu: 0x%x, 0x%llx, fence %llu",
         number, (unsigned long long)m.args.SizeInPages, (unsigned long long)m.args.BaseAddress,

@@ -342,10 +342,13 @@ struct dxgk_violation {
      * did it */
     const char *rule, *severity, *seen, *where, *thread;
     uint64_t virtual_ns, count;
-    const char *stack; /* stack frames of the driver, innermost first, one per line; "": unknown */
-    bool refuses;      /* it refused an adapter, or an object that was to be made */
-    bool undoing;      /* it came up while a refused start was undone: no cause of the refusal */
-    bool client;       /* a client did it, not a driver */
+    /* Stack frames of the driver, innermost first, one per line; "": unknown. A frame is
+     * "driver.so!submit+0x42", and " (PATH:LINE)" where the image has debug information: of the call, where
+     * it is a call that is in progress. */
+    const char *stack;
+    bool refuses; /* it refused an adapter, or an object that was to be made */
+    bool undoing; /* it came up while a refused start was undone: no cause of the refusal */
+    bool client;  /* a client did it, not a driver */
 };
 DXGK_API size_t dxgk_machine_violations(const struct dxgk_machine *machine);
 DXGK_API bool dxgk_machine_violation(const struct dxgk_machine *machine, size_t index,

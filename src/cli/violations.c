@@ -8,12 +8,28 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A frame, "driver.so!submit+0x42 (/home/me/driver/submit.c:85)", without the folder. */
+static void print_frame(const char *frame, size_t length)
+{
+    const char *path = memmem(frame, length, " (", 2), *name;
+
+    if (!path) {
+        fprintf(stderr, "            %.*s\n", (int)length, frame);
+        return;
+    }
+    path += 2;
+    name = memrchr(path, '/', (size_t)(frame + length - path));
+    name = name ? name + 1 : path;
+    fprintf(stderr, "            %.*s%.*s\n", (int)(path - frame), frame,
+            (int)(frame + length - name), name);
+}
+
 void cli_print_stack(const char *stack)
 {
     for (const char *line = stack; *line;) {
         size_t length = strcspn(line, "\n");
 
-        fprintf(stderr, "            %.*s\n", (int)length, line);
+        print_frame(line, length);
         line += length + (line[length] == '\n');
     }
 }

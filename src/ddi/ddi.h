@@ -119,11 +119,14 @@ bool ddi_is_alone(const struct ddi_adapter *adapter);
 
 /* Installs the reports of places and of driver faults for the current machine and log. `symbolize`
  * writes "refgpu.so!StartDevice+0x42" for an address inside a driver image; false: not in one.
+ * `frame`: the same as a line of a stack, of an address that a call `returns` to or not; NULL:
+ * there are no stacks in reports.
  * `import_name`: the routine that an image has called, by the return address and the routine's own
  * address, if that is known; may be NULL.
  * `bugcheck` is called before the machine stops, after CollectDbgInfo. */
 struct ddi_hooks {
     bool (*symbolize)(uintptr_t pc, char *text, size_t bytes);
+    bool (*frame)(uintptr_t pc, bool returns, char *text, size_t bytes);
     bool (*import_name)(uintptr_t caller, uintptr_t routine, char *name, size_t bytes);
     void (*bugcheck)(const struct verify_bugcheck *bugcheck);
 };

@@ -56,7 +56,7 @@ static bool describe_stack(char *text, size_t bytes)
     const struct ddi_state *state = ddi_state();
 
     return state && !state->again &&
-           x64_describe_stack(state->fault, state->hooks.symbolize, text, bytes);
+           x64_describe_stack(state->fault, state->hooks.frame, text, bytes);
 }
 
 /* ---- bug check ---- */

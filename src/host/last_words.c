@@ -65,8 +65,9 @@ static void name_address(uintptr_t pc, char *text, size_t bytes)
         (unsigned long long)(pc - (uintptr_t)(info.dli_sname ? info.dli_saddr : info.dli_fbase)));
 }
 
-static bool name_any(uintptr_t pc, char *text, size_t bytes)
+static bool name_any(uintptr_t pc, bool returns, char *text, size_t bytes)
 {
+    (void)returns;
     name_address(pc, text, bytes);
     return true;
 }
@@ -89,7 +90,7 @@ static void describe_stack(const struct sim_fault *fault)
     uintptr_t low, high;
 
     find_stack(fault ? fault->sp : (uintptr_t)__builtin_frame_address(0), &low, &high);
-    if (!sim_current || !x64_describe_stack_of(fault, low, high, loader_symbolize, recorder->stack,
+    if (!sim_current || !x64_describe_stack_of(fault, low, high, loader_frame, recorder->stack,
                                                sizeof(recorder->stack)))
         (void)x64_describe_stack_of(fault, low, high, name_any, recorder->stack,
                                     sizeof(recorder->stack));

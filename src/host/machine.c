@@ -204,6 +204,7 @@ static bool create_services(struct dxgk_machine *machine)
         .waits_context = machine,
     };
     struct ddi_hooks hooks = {.symbolize = loader_symbolize,
+                              .frame = loader_frame,
                               .import_name = loader_import_name,
                               .bugcheck = bugcheck_news};
 

@@ -137,13 +137,11 @@ static NTSTATUS after_map(struct loader_image *image, char *error, size_t error_
     return STATUS_SUCCESS;
 }
 
-/* Its data are watched for races, and reports name lines. */
-static void watch(struct loader_image *image, const struct elf_file *elf,
-                  const struct loader_file *file)
+/* Its data are watched for races. */
+static void watch(const struct loader_image *image, const struct elf_file *elf)
 {
     if (!sim_current || !sim_current->races)
         return;
-    image->lines = lines_read(file);
     for (uint32_t i = 0; i < elf->segments; i++)
         if (elf->segment[i].flags & PF_W)
             race_watch(sim_current->races,
@@ -173,8 +171,10 @@ NTSTATUS elf_image_load(struct loader_image *image, const struct loader_file *fi
         status = map(image, &elf, path, error, error_bytes);
     if (NT_SUCCESS(status))
         status = after_map(image, error, error_bytes);
-    if (NT_SUCCESS(status))
-        watch(image, &elf, file);
+    if (!NT_SUCCESS(status))
+        return status;
+    image->lines = lines_read(file);
+    watch(image, &elf);
     return status;
 }
 

@@ -211,6 +211,24 @@ bool loader_symbolize(uintptr_t pc, char *text, size_t bytes)
     return true;
 }
 
+/* `returns`: the address is the one behind a call. */
+bool loader_frame(uintptr_t pc, bool returns, char *text, size_t bytes)
+{
+    const struct loader_image *image = image_of(pc);
+    size_t used;
+
+    if (!loader_symbolize(pc, text, bytes))
+        return false;
+    used = strlen(text);
+    if (!image->lines || bytes - used < sizeof(" (a:1)") ||
+        !lines_find_path(image->lines, pc - returns - image->base, text + used + 2,
+                         bytes - used - 3))
+        return true;
+    memcpy(text + used, " (", 2);
+    strcat(text, ")");
+    return true;
+}
+
 bool loader_source_line(uintptr_t pc, char *text, size_t bytes)
 {
     const struct loader_image *image = image_of(pc);

@@ -29,6 +29,7 @@ struct loader_image {
     uint32_t imports;
     char *import_names;
     struct symbol_table symbols;
+    struct lines *lines; /* NULL: none, or out of memory */
 
     /* ELF images only */
     void *handle; /* handle of the dynamic linker */
@@ -36,8 +37,7 @@ struct loader_image {
      * Stays open as long as the image, since the dynamic linker knows the copy by the descriptor's
      * name. */
     int copy;
-    struct lines *lines; /* NULL: none, or races are not detected */
-    int *thread;         /* threads of the process when the image was mapped; NULL: not known */
+    int *thread; /* threads of the process when the image was mapped; NULL: not known */
     uint32_t threads;
     bool stays; /* threads of its own still run in it, so it stays mapped */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of lines (.debug_line, DWARF 2 to 5): for each unit, a header with names of files and a
- * program, which makes rows of address, file and line. The row of an address is the last one in its
- * sequence that does not lie behind it. Everything is read within bounds: a damaged table gives no
- * line, or a wrong one.
+ * The table of lines (.debug_line, DWARF 2 to 5): for each unit, a header with names of folders and
+ * files and a program, which makes rows of address, file and line. The row of an address is the
+ * last one in its sequence that does not lie behind it. Everything is read within bounds: a damaged
+ * table gives no line, or a wrong one.
  */
 #include "loader/lines.h"
 
@@ -19,18 +19,22 @@
 
 enum { FORM_DATA2 = 5, FORM_DATA4, FORM_DATA8, FORM_STRING, FORM_BLOCK, FORM_DATA1 = 11 };
 enum { FORM_STRP = 14, FORM_UDATA, FORM_DATA16 = 30, FORM_LINE_STRP };
-enum { CONTENT_PATH = 1 };
+enum { CONTENT_PATH = 1, CONTENT_FOLDER };
 enum { COPY = 1, ADVANCE_PC, ADVANCE_LINE, SET_FILE, CONST_ADD_PC = 8, FIXED_ADVANCE_PC };
 enum { END_SEQUENCE = 1, SET_ADDRESS };
 
-struct section {
-    const uint8_t *bytes;
-    uint64_t size;
+struct lines {
+    struct lines_sections in;
+    uint64_t bias;
+    uint8_t bytes[]; /* of all three */
 };
 
-struct lines {
-    struct section line, line_str, str;
-    uint8_t bytes[]; /* of all three */
+/* The names of folders or of files in the header of a unit. */
+struct names {
+    struct dwarf at; /* the first one */
+    uint8_t formats; /* from version 5 on: of an entry */
+    uint64_t content[FORMATS], form[FORMATS];
+    uint64_t count;
 };
 
 struct unit {
@@ -39,10 +43,12 @@ struct unit {
     uint8_t instruction_bytes, line_range, opcode_base;
     int8_t line_base;
     uint8_t operands[256];
-    struct dwarf files; /* where the names of files begin */
-    uint8_t formats;
-    uint64_t content[FORMATS], form[FORMATS];
-    uint64_t file_count;
+    struct names folder, file;
+};
+
+struct entry {
+    const char *name; /* "": none */
+    uint64_t folder;
 };
 
 struct row {
@@ -51,10 +57,10 @@ struct row {
 
 /* ---- sections ---- */
 
-static struct section find_section(const struct loader_file *file, const char *name)
+static struct lines_section find_section(const struct loader_file *file, const char *name)
 {
     const Elf64_Ehdr *head = (const void *)file->bytes;
-    struct section found = {NULL, 0};
+    struct lines_section found = {NULL, 0};
     const Elf64_Shdr *section, *names;
 
     if (file->size < sizeof(*head) || head->e_shentsize != sizeof(*section) ||
@@ -80,7 +86,7 @@ static struct section find_section(const struct loader_file *file, const char *n
 }
 
 /* "": it lies outside, or has no end. */
-static const char *string_in(struct section section, uint64_t offset)
+static const char *string_in(struct lines_section section, uint64_t offset)
 {
     if (offset >= section.size || !memchr(section.bytes + offset, 0, section.size - offset))
         return "";
@@ -98,99 +104,124 @@ static const char *inline_string(struct dwarf *d)
 
 /* ---- the header of a unit ---- */
 
-static void read_formats(struct unit *unit, struct dwarf *d)
+static void read_formats(struct names *names, struct dwarf *d)
 {
-    unit->formats = (uint8_t)dwarf_fixed(d, 1);
-    if (unit->formats == 0 || unit->formats > FORMATS)
+    names->formats = (uint8_t)dwarf_fixed(d, 1);
+    if (names->formats == 0 || names->formats > FORMATS)
         d->ok = false;
-    for (unsigned i = 0; d->ok && i < unit->formats; i++) {
-        unit->content[i] = dwarf_unsigned(d);
-        unit->form[i] = dwarf_unsigned(d);
+    for (unsigned i = 0; d->ok && i < names->formats; i++) {
+        names->content[i] = dwarf_unsigned(d);
+        names->form[i] = dwarf_unsigned(d);
+    }
+    names->count = dwarf_unsigned(d);
+}
+
+/* A value in an entry of version 5: a number, or a text (else ""). */
+static uint64_t read_form(const struct unit *unit, struct dwarf *d, uint64_t form, const char **text)
+{
+    const struct lines_sections *in = &unit->tables->in;
+
+    *text = "";
+    switch (form) {
+    case FORM_STRING:
+        *text = inline_string(d);
+        return 0;
+    case FORM_LINE_STRP:
+        *text = string_in(in->line_str, dwarf_fixed(d, unit->offset_bytes));
+        return 0;
+    case FORM_STRP:
+        *text = string_in(in->str, dwarf_fixed(d, unit->offset_bytes));
+        return 0;
+    case FORM_UDATA:
+        return dwarf_unsigned(d);
+    case FORM_DATA1:
+        return dwarf_fixed(d, 1);
+    case FORM_DATA2:
+        return dwarf_fixed(d, 2);
+    case FORM_DATA4:
+        return dwarf_fixed(d, 4);
+    case FORM_DATA8:
+        return dwarf_fixed(d, 8);
+    case FORM_DATA16:
+        (void)dwarf_block(d, 16);
+        return 0;
+    case FORM_BLOCK:
+        (void)dwarf_block(d, dwarf_unsigned(d));
+        return 0;
+    default:
+        d->ok = false;
+        return 0;
     }
 }
 
-/* The name in an entry of version 5, which is passed over. */
-static const char *read_entry(const struct unit *unit, struct dwarf *d)
+static struct entry read_entry(const struct unit *unit, const struct names *names, struct dwarf *d)
 {
-    const char *name = "";
+    struct entry entry = {.name = ""};
 
-    for (unsigned i = 0; d->ok && i < unit->formats; i++) {
-        const char *text = "";
+    for (unsigned i = 0; d->ok && i < names->formats; i++) {
+        const char *text;
+        uint64_t number = read_form(unit, d, names->form[i], &text);
 
-        switch (unit->form[i]) {
-        case FORM_STRING:
-            text = inline_string(d);
-            break;
-        case FORM_LINE_STRP:
-            text = string_in(unit->tables->line_str, dwarf_fixed(d, unit->offset_bytes));
-            break;
-        case FORM_STRP:
-            text = string_in(unit->tables->str, dwarf_fixed(d, unit->offset_bytes));
-            break;
-        case FORM_UDATA:
-            (void)dwarf_unsigned(d);
-            break;
-        case FORM_DATA1:
-            (void)dwarf_fixed(d, 1);
-            break;
-        case FORM_DATA2:
-            (void)dwarf_fixed(d, 2);
-            break;
-        case FORM_DATA4:
-            (void)dwarf_fixed(d, 4);
-            break;
-        case FORM_DATA8:
-            (void)dwarf_fixed(d, 8);
-            break;
-        case FORM_DATA16:
-            (void)dwarf_block(d, 16);
-            break;
-        case FORM_BLOCK:
-            (void)dwarf_block(d, dwarf_unsigned(d));
-            break;
-        default:
-            d->ok = false;
-        }
-        if (unit->content[i] == CONTENT_PATH)
-            name = text;
+        if (names->content[i] == CONTENT_PATH)
+            entry.name = text;
+        else if (names->content[i] == CONTENT_FOLDER)
+            entry.folder = number;
     }
-    return name;
+    return entry;
 }
 
 static void read_names(struct unit *unit, struct dwarf *d)
 {
     if (unit->version < 5) {
-        while (d->ok && inline_string(d)[0]) /* folders */
-            ;
+        unit->folder.at = *d;
+        while (d->ok && inline_string(d)[0])
+            unit->folder.count++;
     } else {
-        read_formats(unit, d);
-        for (uint64_t i = dwarf_unsigned(d); d->ok && i; i--)
-            (void)read_entry(unit, d);
-        read_formats(unit, d);
-        unit->file_count = dwarf_unsigned(d);
+        read_formats(&unit->folder, d);
+        unit->folder.at = *d;
+        for (uint64_t i = unit->folder.count; d->ok && i; i--)
+            (void)read_entry(unit, &unit->folder, d);
+        read_formats(&unit->file, d);
     }
-    unit->files = *d;
+    unit->file.at = *d;
 }
 
-static const char *file_name(const struct unit *unit, uint64_t number)
+/* Before version 5 files count from 1. */
+static struct entry find_file(const struct unit *unit, uint64_t number)
 {
-    struct dwarf d = unit->files;
-    const char *name = "", *slash;
+    struct dwarf d = unit->file.at;
+    struct entry entry = {.name = ""};
 
     if (unit->version < 5) {
         for (uint64_t i = 0; d.ok && i < number; i++) {
-            name = inline_string(&d);
-            if (!name[0])
+            entry.name = inline_string(&d);
+            if (!entry.name[0])
                 break;
-            for (unsigned skipped = 0; skipped < 3; skipped++)
-                (void)dwarf_unsigned(&d);
+            entry.folder = dwarf_unsigned(&d);
+            (void)dwarf_unsigned(&d); /* time and size of the file */
+            (void)dwarf_unsigned(&d);
         }
-    } else if (number < unit->file_count) {
+    } else if (number < unit->file.count) {
         for (uint64_t i = 0; d.ok && i <= number; i++)
-            name = read_entry(unit, &d);
+            entry = read_entry(unit, &unit->file, &d);
     }
-    slash = strrchr(name, '/');
-    return slash ? slash + 1 : name;
+    return entry;
+}
+
+/* Folder 0 is where the compiler ran; before version 5 its name is not in the table. */
+static const char *find_folder(const struct unit *unit, uint64_t number)
+{
+    struct dwarf d = unit->folder.at;
+    const char *name = "";
+
+    if (unit->version < 5) {
+        for (uint64_t i = 0; d.ok && number <= unit->folder.count && i < number; i++)
+            name = inline_string(&d);
+    } else if (number < unit->folder.count) {
+        for (uint64_t i = 0; d.ok && i <= number; i++)
+            name = read_entry(unit, &unit->folder, &d).name;
+    }
+    return name;
 }
 
 /* `d`: the rest of the unit; becomes its program. */
@@ -295,32 +326,73 @@ static bool find_row(const struct unit *unit, struct dwarf program, uint64_t add
 
 /* ---- lines ---- */
 
-bool lines_find(const struct lines *lines, uint64_t address, char *text, size_t bytes)
+static bool find(const struct lines *lines, uint64_t address, struct unit *unit, struct row *row)
 {
     struct dwarf all = {
-        .at = lines->line.bytes, .end = lines->line.bytes + lines->line.size, .ok = true};
+        .at = lines->in.line.bytes, .end = lines->in.line.bytes + lines->in.line.size, .ok = true};
 
     while (all.ok && all.at < all.end) {
-        struct unit unit = {.tables = lines, .offset_bytes = 4};
         uint64_t length = dwarf_fixed(&all, 4);
         struct dwarf one;
-        struct row row;
 
+        memset(unit, 0, sizeof(*unit));
+        unit->tables = lines;
+        unit->offset_bytes = 4;
         if (length == UINT32_MAX) {
             length = dwarf_fixed(&all, 8);
-            unit.offset_bytes = 8;
+            unit->offset_bytes = 8;
         }
         one = dwarf_block(&all, length);
-        read_header(&unit, &one);
-        if (!one.ok || !find_row(&unit, one, address, &row))
-            continue;
-        snprintf(text, bytes, "%s:%llu", file_name(&unit, row.file), (unsigned long long)row.line);
-        return true;
+        read_header(unit, &one);
+        if (one.ok && find_row(unit, one, address + lines->bias, row))
+            return true;
     }
     return false;
 }
 
-static uint8_t *keep(struct section *section, uint8_t *to)
+bool lines_find(const struct lines *lines, uint64_t address, char *text, size_t bytes)
+{
+    struct unit unit;
+    struct row row;
+    const char *name, *slash;
+
+    if (!find(lines, address, &unit, &row))
+        return false;
+    name = find_file(&unit, row.file).name;
+    if (!name[0])
+        return false;
+    slash = strrchr(name, '/');
+    snprintf(text, bytes, "%s:%llu", slash ? slash + 1 : name, (unsigned long long)row.line);
+    return true;
+}
+
+/* "folder/" before a relative name, else nothing. */
+static const char *before(const char *folder, const char *name)
+{
+    return folder[0] && name[0] != '/' && !(name[0] && name[1] == ':') ? folder : "";
+}
+
+bool lines_find_path(const struct lines *lines, uint64_t address, char *text, size_t bytes)
+{
+    const char *folder, *root;
+    struct entry file;
+    struct unit unit;
+    struct row row;
+
+    if (!find(lines, address, &unit, &row))
+        return false;
+    file = find_file(&unit, row.file);
+    if (!file.name[0])
+        return false;
+    folder = before(find_folder(&unit, file.folder), file.name);
+    root = folder[0] && unit.version >= 5 && file.folder ? before(find_folder(&unit, 0), folder)
+                                                         : "";
+    snprintf(text, bytes, "%s%s%s%s%s:%llu", root, root[0] ? "/" : "", folder, folder[0] ? "/" : "",
+             file.name, (unsigned long long)row.line);
+    return true;
+}
+
+static uint8_t *keep(struct lines_section *section, uint8_t *to)
 {
     if (section->size)
         memcpy(to, section->bytes, section->size);
@@ -328,21 +400,29 @@ static uint8_t *keep(struct section *section, uint8_t *to)
     return to + section->size;
 }
 
-struct lines *lines_read(const struct loader_file *file)
+struct lines *lines_keep(const struct lines_sections *sections, uint64_t bias)
 {
-    struct section line = find_section(file, ".debug_line");
-    struct section line_str = find_section(file, ".debug_line_str");
-    struct section str = find_section(file, ".debug_str");
-    struct lines *lines = line.size ? malloc(sizeof(*lines) + line.size + line_str.size + str.size)
-                                    : NULL;
+    struct lines_sections in = *sections;
+    struct lines *lines;
 
+    if (!in.line.size)
+        return NULL;
+    lines = malloc(sizeof(*lines) + in.line.size + in.line_str.size + in.str.size);
     if (!lines)
         return NULL;
-    (void)keep(&str, keep(&line_str, keep(&line, lines->bytes)));
-    lines->line = line;
-    lines->line_str = line_str;
-    lines->str = str;
+    (void)keep(&in.str, keep(&in.line_str, keep(&in.line, lines->bytes)));
+    lines->in = in;
+    lines->bias = bias;
     return lines;
+}
+
+struct lines *lines_read(const struct loader_file *file)
+{
+    const struct lines_sections in = {.line = find_section(file, ".debug_line"),
+                                      .line_str = find_section(file, ".debug_line_str"),
+                                      .str = find_section(file, ".debug_str")};
+
+    return lines_keep(&in, 0);
 }
 
 void lines_free(struct lines *lines)

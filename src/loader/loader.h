@@ -90,8 +90,12 @@ bool loader_image_contains(const struct loader_image *image, uintptr_t pc);
  * static functions; "refgpu.so+0x1234" where no symbol is known. False: not in an image. Does not
  * allocate, and works in any state of the machine. */
 bool loader_symbolize(uintptr_t pc, char *text, size_t bytes);
-/* "submit.c:85" of an address in an ELF image with debug information, in a machine that detects
- * races; under the same terms. */
+/* The same as a frame of a stack, with the place in the source where the image has debug
+ * information (DWARF): "refgpu.so!refgpu_patch+0x42 (/home/me/refgpu/patch.c:85)", with the path as
+ * the compiler was given it. `returns`: the address is one that a call returns to, and the line is
+ * that of the call. */
+bool loader_frame(uintptr_t pc, bool returns, char *text, size_t bytes);
+/* "submit.c:85" of an address in an image with debug information; under the same terms. */
 bool loader_source_line(uintptr_t pc, char *text, size_t bytes);
 /* The import that an image has called, by the return address of the call and, where the call does
  * not tell, the address of the routine (0: not known). False: not found. For reports: works in any

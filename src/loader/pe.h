@@ -156,6 +156,9 @@ void pe_free_stubs(struct pe_image *image);
  * Invalid tables count as absent. */
 NTSTATUS pe_read_symbols(struct symbol_table *table, const struct pe_image *image,
                          const struct pe_file *file);
+/* The lines of source that gcc and clang can leave in an image (DWARF). NULL: none, or out of
+ * memory. */
+struct lines *pe_read_lines(const struct pe_file *file);
 
 /* ---- pe_image.c ---- */
 

@@ -52,6 +52,8 @@ NTSTATUS pe_image_prepare(struct loader_image *image, const struct pe_file *file
         status = list_imports(image);
     if (NT_SUCCESS(status))
         status = pe_read_symbols(&image->symbols, pe, file);
+    if (NT_SUCCESS(status))
+        image->lines = pe_read_lines(file);
     return status;
 }
 

@@ -2,10 +2,13 @@
 /*
  * Names for addresses of a PE image: from the COFF symbol table, which gcc and clang can leave in
  * an image, including static functions; else from the exports. Neither has sizes; those come from
- * the exception table, if it has the function.
+ * the exception table, if it has the function. And the sections with DWARF, whose names are too
+ * long for the table of sections: there stands "/" and where they are among the COFF strings.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "loader/lines.h"
 #include "loader/pe.h"
 #include "util/checked.h"
 
@@ -197,4 +200,35 @@ NTSTATUS pe_read_symbols(struct symbol_table *table, const struct pe_image *imag
     symbol_table_sort(table);
     set_sizes(table, image, file);
     return STATUS_SUCCESS;
+}
+
+/* ---- lines ---- */
+
+static struct lines_section find_section(const struct pe_file *file, const struct coff *coff,
+                                         const char *name)
+{
+    const size_t bytes = strlen(name) + 1;
+
+    for (uint32_t i = 0; i < file->sections; i++) {
+        const struct pe_section *s = &file->section[i];
+        uint64_t at = s->name[0] == '/' ? strtoul(s->name + 1, NULL, 10) : 0;
+
+        if (at && range_inside(at, bytes, coff->string_bytes) &&
+            memcmp(coff->strings + at, name, bytes) == 0)
+            return (struct lines_section){file->bytes + s->offset, s->file_bytes};
+    }
+    return (struct lines_section){NULL, 0};
+}
+
+struct lines *pe_read_lines(const struct pe_file *file)
+{
+    struct lines_sections in;
+    struct coff coff;
+
+    if (!find_coff(file, &coff) || !coff.strings)
+        return NULL;
+    in = (struct lines_sections){.line = find_section(file, &coff, ".debug_line"),
+                                 .line_str = find_section(file, &coff, ".debug_line_str"),
+                                 .str = find_section(file, &coff, ".debug_str")};
+    return lines_keep(&in, file->optional.base);
 }

@@ -29,7 +29,7 @@
 #include <string.h>
 
 #define RECORDS_MAX                        10000u
-#define STACK_BYTES                        2048u
+#define STACK_BYTES                        6144u
 #define SEEN_BYTES                         512u
 #define SEVERITIES                         ((size_t)VERIFY_FATAL + 1)
 #define DRIVER_VERIFIER_DETECTED_VIOLATION 0xC4u

@@ -30,6 +30,9 @@ static const char *const places[] = {NULL,
                                      "",
                                      ""};
 
+static const char *const drivers[] = {"tests/drivers/faults.so", "tests/drivers/gcc/faults.sys",
+                                      "tests/drivers/clang/faults.sys"};
+
 static void write_registry(struct machine *m, unsigned act, unsigned place)
 {
     char path[] = "/tmp/dxgkhost-faults-XXXXXX";
@@ -124,9 +127,6 @@ static void check_stop(const char *driver, const struct breakdown *b, unsigned p
 
 static void check_everywhere(const struct breakdown *b, size_t count)
 {
-    static const char *const drivers[] = {"tests/drivers/faults.so", "tests/drivers/gcc/faults.sys",
-                                          "tests/drivers/clang/faults.sys"};
-
     for (size_t k = 0; k < sizeof(drivers) / sizeof(drivers[0]); k++) {
         if (access(machine_path(drivers[k]), R_OK) != 0)
             continue; /* no such compiler here */
@@ -169,6 +169,66 @@ TEST(stacks_that_are_none_end_in_a_report)
     check_everywhere(b, sizeof(b) / sizeof(b[0]));
 }
 
+/* The number of the line of the driver's source that has these words; 0: none has. */
+static unsigned line_with(const char *words)
+{
+    char path[1024], line[512];
+    unsigned number = 0, found = 0;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/tests/drivers/faults.c", getenv("DXGK_SOURCE"));
+    file = fopen(path, "r");
+    CHECK(file);
+    while (fgets(line, sizeof(line), file)) {
+        number++;
+        if (!found && strstr(line, words))
+            found = number;
+    }
+    fclose(file);
+    return found;
+}
+
+/* Is the next frame at this line of the source, given with a whole path? */
+static bool is_at(const char **stack, const char *function, unsigned line)
+{
+    const size_t length = strcspn(*stack, "\n");
+    char frame[512], end[64];
+    const char *place;
+
+    snprintf(frame, sizeof(frame), "%.*s", (int)length, *stack);
+    *stack += length + ((*stack)[length] != '\0');
+    snprintf(end, sizeof(end), "/faults.c:%u)", line);
+    place = strstr(frame, " (/");
+    return strstr(frame, function) && place && strlen(place) >= strlen(end) &&
+           strcmp(place + strlen(place) - strlen(end), end) == 0;
+}
+
+/* A frame that is in progress is at its call, not behind it. */
+static void check_lines(const char *driver)
+{
+    struct dxgk_violation v;
+    const char *stack;
+    struct machine m;
+
+    alarm(SECONDS);
+    (void)act(&m, driver, ACT_NULL, PLACE_ENTRY);
+    CHECK(dxgk_machine_violation(m.dxgk, 0, &v));
+    stack = v.stack;
+    if (!is_at(&stack, "!BreakAt+0x", line_with("(0x18 + zero) = 1;")) ||
+        !is_at(&stack, "!DriverEntry+0x", line_with("BREAK_AT(PLACE_ENTRY);")))
+        fail_msg("%s: %s", driver, v.stack);
+    (void)dxgk_machine_shutdown(m.dxgk);
+    dxgk_machine_destroy(m.dxgk);
+    alarm(0);
+}
+
+TEST(stacks_name_the_lines_of_the_source)
+{
+    for (size_t k = 0; k < sizeof(drivers) / sizeof(drivers[0]); k++)
+        if (access(machine_path(drivers[k]), R_OK) == 0) /* else no such compiler here */
+            check_lines(drivers[k]);
+}
+
 /* NT-002 */
 TEST(faults_in_services_name_the_service)
 {
@@ -187,8 +247,6 @@ TEST(faults_in_services_name_the_service)
 /* What a driver leaves changed is put right, told, and the machine goes on. */
 static void check_told(const struct breakdown *b, size_t count)
 {
-    static const char *const drivers[] = {"tests/drivers/faults.so", "tests/drivers/gcc/faults.sys",
-                                          "tests/drivers/clang/faults.sys"};
     struct machine m;
 
     for (size_t k = 0; k < sizeof(drivers) / sizeof(drivers[0]); k++) {

@@ -90,3 +90,106 @@ TEST(a_line_may_be_any_number)
     CHECK(!lines_find(lines, 0xFFF, text, sizeof(text)));
     lines_free(lines);
 }
+
+/* ---- paths ---- */
+
+struct written {
+    uint8_t bytes[256];
+    size_t used;
+};
+
+static void put(struct written *w, const void *bytes, size_t count)
+{
+    CHECK(w->used + count <= sizeof(w->bytes));
+    memcpy(w->bytes + w->used, bytes, count);
+    w->used += count;
+}
+
+/* A unit whose header has these names, and in which address 0x1000 is line 1 of this file. */
+static void put_unit(struct written *w, uint8_t version, const void *names, size_t bytes,
+                     uint8_t file)
+{
+    static const uint8_t rest[] = {1, 1, 0xFF, 1, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1};
+    const uint8_t program[] = {0, 9, 2, 0, 0x10, 0, 0, 0, 0, 0, 0, 4, file, 1, 2, 16, 0, 1, 1};
+    const uint8_t head[] = {version, 0, 8,
+                            0}; /* from version 5 on, sizes of addresses and selectors */
+    const uint32_t header = (uint32_t)(sizeof(rest) + (version >= 4) + bytes),
+                   whole = (uint32_t)(version >= 5 ? 4 : 2) + 4 + header + (uint32_t)sizeof(program);
+
+    put(w, &whole, sizeof(whole));
+    put(w, head, version >= 5 ? 4 : 2);
+    put(w, &header, sizeof(header));
+    put(w, rest, 1);
+    put(w, "\1", version >= 4); /* operations of an instruction */
+    put(w, rest + 1, sizeof(rest) - 1);
+    put(w, names, bytes);
+    put(w, program, sizeof(program));
+}
+
+/* Is that address, 0x40 below the one of the table, in this file? */
+static void check_path(uint8_t version, const void *names, size_t bytes, uint8_t file,
+                       const char *path, const char *name)
+{
+    struct lines_sections in = {.line = {NULL, 0}};
+    struct written w = {.used = 0};
+    struct lines *lines;
+    char text[64] = "";
+
+    put_unit(&w, version, names, bytes, file);
+    in.line = (struct lines_section){w.bytes, w.used};
+    lines = lines_keep(&in, 0x40);
+    CHECK(lines);
+    memset(&w, 0, sizeof(w)); /* it has a copy */
+    CHECK(!lines_find_path(lines, 0x1000, text, sizeof(text)));
+    CHECK(lines_find_path(lines, 0xFC0, text, sizeof(text)) == (path != NULL));
+    if (path && strcmp(text, path) != 0)
+        fail_msg("%s", text);
+    CHECK(lines_find(lines, 0xFC0, text, sizeof(text)) == (path != NULL));
+    CHECK(!path || strcmp(text, name) == 0);
+    lines_free(lines);
+}
+
+TEST(paths_are_as_the_compiler_had_them)
+{
+    /* folders, and files with the numbers of their folders */
+    static const char four[] =
+        "/src\0inc\0\0a.c\0\0\0\0b.c\0\1\0\0c.h\0\2\0\0/d.h\0\1\0\0e.h\0\x09\0\0";
+    static const char five[] =
+        "\1\1\x08\3/work\0sub\0/usr\0\2\1\x08\2\x0B\6a.c\0\0b.c\0\1c.h\0\2/d.h\0\1e.h\0\x09"
+        "C:\\f.c\0\1";
+    static const struct {
+        uint8_t file;
+        const char *path;
+    } with[] = {{0, "/work/a.c:1"}, {1, "/work/sub/b.c:1"}, {2, "/usr/c.h:1"},
+                {3, "/d.h:1"},      {4, "e.h:1"},           {5, "C:\\f.c:1"}},
+      without[] = {{1, "a.c:1"}, {2, "/src/b.c:1"}, {3, "inc/c.h:1"}, {4, "/d.h:1"}, {5, "e.h:1"}};
+
+    for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
+        for (uint8_t version = 2; version <= 4; version++)
+            check_path(version, four, sizeof(four), without[i].file, without[i].path,
+                       strrchr(without[i].path, '/') ? strrchr(without[i].path, '/') + 1
+                                                     : without[i].path);
+    for (size_t i = 0; i < sizeof(with) / sizeof(with[0]); i++)
+        check_path(5, five, sizeof(five) - 1, with[i].file, with[i].path,
+                   strrchr(with[i].path, '/') ? strrchr(with[i].path, '/') + 1 : with[i].path);
+    check_path(2, four, sizeof(four), 6, NULL, NULL); /* there is none */
+    check_path(5, five, sizeof(five) - 1, 6, NULL, NULL);
+}
+
+/* What is cut off anywhere has no lines, or some. */
+TEST(tables_may_end_anywhere)
+{
+    static const char five[] = "\1\1\x08\2/work\0sub\0\2\1\x08\2\x0B\2a.c\0\0b.c\0\1";
+    struct written w = {.used = 0};
+    char text[64];
+
+    put_unit(&w, 5, five, sizeof(five) - 1, 1);
+    for (size_t bytes = 1; bytes < w.used; bytes++) {
+        struct lines_sections in = {.line = {w.bytes, bytes}};
+        struct lines *lines = lines_keep(&in, 0);
+
+        CHECK(lines);
+        (void)lines_find_path(lines, 0x1000, text, sizeof(text));
+        lines_free(lines);
+    }
+}

@@ -16,19 +16,19 @@
 #define FRAME_LIMIT 4096u
 
 struct words {
-    bool (*name)(uintptr_t pc, char *text, size_t bytes);
+    x64_frame_name *name;
     char *text;
     size_t bytes, used;
     unsigned lines;
 };
 
 /* False: there is no room for more. */
-static bool add(struct words *w, uintptr_t pc)
+static bool add(struct words *w, uintptr_t pc, bool returns)
 {
-    char line[160];
+    char line[384];
     int length;
 
-    if (!w->name(pc, line, sizeof(line)))
+    if (!w->name(pc, returns, line, sizeof(line)))
         return true;
     if (w->lines == LINES)
         snprintf(line, sizeof(line), "...");
@@ -92,8 +92,7 @@ static bool begin(const struct sim_fault *fault, CONTEXT *context)
 }
 
 bool x64_describe_stack_of(const struct sim_fault *fault, uintptr_t low, uintptr_t high,
-                           bool (*name)(uintptr_t pc, char *text, size_t bytes), char *text,
-                           size_t bytes)
+                           x64_frame_name *name, char *text, size_t bytes)
 {
     struct words words = {.name = name, .text = text, .bytes = bytes};
     struct x64_stack stack = {.low = low, .high = high};
@@ -107,7 +106,8 @@ bool x64_describe_stack_of(const struct sim_fault *fault, uintptr_t low, uintptr
     if (interrupted && fault->kind == SIM_FAULT_EXECUTE)
         leave_nowhere(&stack, &context, &interrupted);
     for (unsigned i = 0; i < FRAME_LIMIT; i++)
-        if (!add(&words, (uintptr_t)context.Rip) || !next(&stack, &context, &interrupted))
+        if (!add(&words, (uintptr_t)context.Rip, !interrupted) ||
+            !next(&stack, &context, &interrupted))
             break;
     return words.lines > 0;
 }
@@ -147,8 +147,7 @@ bool x64_find_host_call(const struct sim_fault *fault,
     return false;
 }
 
-bool x64_describe_stack(const struct sim_fault *fault,
-                        bool (*name)(uintptr_t pc, char *text, size_t bytes), char *text,
+bool x64_describe_stack(const struct sim_fault *fault, x64_frame_name *name, char *text,
                         size_t bytes)
 {
     uintptr_t low, high;

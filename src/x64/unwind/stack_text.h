@@ -9,17 +9,18 @@
 
 struct sim_fault;
 
+/* Names a frame; `returns`: the address is one that a call returns to. False: not in a driver. */
+typedef bool x64_frame_name(uintptr_t pc, bool returns, char *text, size_t bytes);
+
 /* Lists the frames of drivers on the current stack, innermost first, one per line, with names from
- * `name` (false: not in a driver; such frames are left out). Starts at the fault, or if that is
+ * `name`; frames that are not in a driver are left out. Starts at the fault, or if that is
  * NULL, at the caller. PE and ELF frames may be mixed. False: there is none. */
-bool x64_describe_stack(const struct sim_fault *fault,
-                        bool (*name)(uintptr_t pc, char *text, size_t bytes), char *text,
+bool x64_describe_stack(const struct sim_fault *fault, x64_frame_name *name, char *text,
                         size_t bytes);
 
 /* The same on any stack, [low, high), of the thread that runs. */
 bool x64_describe_stack_of(const struct sim_fault *fault, uintptr_t low, uintptr_t high,
-                           bool (*name)(uintptr_t pc, char *text, size_t bytes), char *text,
-                           size_t bytes);
+                           x64_frame_name *name, char *text, size_t bytes);
 
 /* The call of a driver that was in progress: its return address, and where the routine begins that
  * was called (0: not known). */

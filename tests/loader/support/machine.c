@@ -20,7 +20,7 @@ struct machine *machine_begin(struct machine *m)
     const struct sim_config sim = {.seed = 1, .processors = 1};
     const struct ram_config ram = {.bytes = 64u << 20};
     struct nt_config nt = {.raise = x64_raise_in_caller, .find = x64_routine_find};
-    const struct ddi_hooks hooks = {.symbolize = loader_symbolize};
+    const struct ddi_hooks hooks = {.symbolize = loader_symbolize, .frame = loader_frame};
 
     memset(m, 0, sizeof(*m));
     m->log = verify_log_create();

@@ -7,6 +7,7 @@
  */
 #include "cli/ending.h"
 #include "cli/cli.h"
+#include "cli/results.h"
 #include "cli/session.h"
 #include "cli/shared.h"
 #include "cli/violations.h"
@@ -108,7 +109,7 @@ static void write_dxgkrnl(const struct cli_options *options)
         fprintf(stderr, "dxgkhost: %s: the trace could not be written\n", options->trace_dxgkrnl);
 }
 
-static void print_rest(const struct cli_options *options)
+static void print_rest(const struct cli_options *options, int status, const char *message)
 {
     struct dxgk_violation violation;
     struct dxgk_ending ending;
@@ -122,24 +123,25 @@ static void print_rest(const struct cli_options *options)
         write_trace(options);
     if (options->dxgkrnl_file)
         write_dxgkrnl(options);
+    (void)cli_results_write_lost(options, status, message);
 }
 
 /* In a process of its own, which may die of it. */
-static void print_rest_apart(const struct cli_options *options)
+static void print_rest_apart(const struct cli_options *options, int status, const char *message)
 {
     pid_t reader;
-    int status = 0;
+    int read = 0;
 
     fflush(NULL);
     reader = fork();
     if (reader == 0) {
-        print_rest(options);
+        print_rest(options, status, message);
         fflush(NULL);
         _exit(0);
     }
-    while (reader > 0 && waitpid(reader, &status, 0) < 0 && errno == EINTR)
+    while (reader > 0 && waitpid(reader, &read, 0) < 0 && errno == EINTR)
         ;
-    if (reader < 0 || status != 0)
+    if (reader < 0 || read != 0)
         fputs("dxgkhost: what the machine recorded is damaged; this is all that it tells\n", stderr);
 }
 
@@ -151,10 +153,11 @@ static int report_mute(const struct cli_options *options)
     fputs("dxgkhost: code in the process of the machine closed its standard output or error, so "
           "its report is lost; this is what it recorded\n",
           stderr);
-    print_rest_apart(options);
+    status = status == CLI_OK ? CLI_ERROR : status;
+    print_rest_apart(options, status, "the report is lost");
     if (!options->inspects)
         printf("  %-22s FAIL: the report is lost\n", "result");
-    return status == CLI_OK ? CLI_ERROR : status;
+    return status;
 }
 
 int cli_report_ending(const struct cli_options *options, int ended, bool stalled)
@@ -163,6 +166,7 @@ int cli_report_ending(const struct cli_options *options, int ended, bool stalled
     const int interrupt = atomic_load(&options->shared->interrupt);
     struct dxgk_place place;
     char what[512], where[512];
+    int status;
 
     if (atomic_load(&options->shared->mute))
         return report_mute(options);
@@ -173,16 +177,15 @@ int cli_report_ending(const struct cli_options *options, int ended, bool stalled
     }
     (void)dxgk_recorder_place(recorder, &place);
     cli_describe_place(recorder, where, sizeof(where));
-    if (interrupt) {
-        fprintf(stderr, "dxgkhost: interrupted by SIG%s; the machine came to no point in time\n",
-                sigabbrev_np(interrupt));
-    } else {
+    if (interrupt)
+        snprintf(what, sizeof(what), "interrupted by SIG%s; the machine came to no point in time",
+                 sigabbrev_np(interrupt));
+    else
         cli_describe_ending(recorder, ended, stalled, what, sizeof(what));
-        fprintf(stderr, "dxgkhost: %s\n", what);
-    }
-    fprintf(stderr, "          %s\n", where);
-    print_rest_apart(options);
+    fprintf(stderr, "dxgkhost: %s\n          %s\n", what, where);
+    status = interrupt ? 128 + interrupt : place.in_driver ? CLI_DRIVER : CLI_ENDED;
+    print_rest_apart(options, status, what);
     if (!options->inspects)
         printf("  %-22s FAIL: the run has no result\n", "result");
-    return interrupt ? 128 + interrupt : place.in_driver ? CLI_DRIVER : CLI_ENDED;
+    return status;
 }

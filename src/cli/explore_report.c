@@ -10,6 +10,8 @@
 #include "cli/explore_report.h"
 #include "cli/explore_options.h"
 #include "cli/explore_result.h"
+#include "cli/json.h"
+#include "cli/shell_word.h"
 
 static bool is_same(const struct explore_failure *a, const struct explore_failure *b)
 {
@@ -70,34 +72,12 @@ void explore_report_add(struct explore_summary *summary, const struct explore_re
 
 /* ---- the command ---- */
 
-static bool is_plain(const char *word)
-{
-    return word[0] && word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                        "0123456789_-+=.,:/@%")] == '\0';
-}
-
-static void put_word(FILE *out, const char *word)
-{
-    if (is_plain(word)) {
-        fputs(word, out);
-        return;
-    }
-    putc('\'', out);
-    for (; *word; word++) {
-        if (*word == '\'')
-            fputs("'\\''", out);
-        else
-            putc(*word, out);
-    }
-    putc('\'', out);
-}
-
 static void put_command(FILE *out, const struct explore_options *options, uint64_t seed)
 {
     fputs("dxgkhost run", out);
     for (int i = 0; i < options->run_argc; i++) {
         putc(' ', out);
-        put_word(out, options->run_argv[i]);
+        cli_shell_word(out, options->run_argv[i]);
     }
     fprintf(out, " --seed %" PRIu64, seed);
 }
@@ -136,60 +116,50 @@ void explore_report_print(const struct explore_options *options,
 
 /* ---- JSON ---- */
 
-static void put_string(FILE *out, const char *text)
-{
-    putc('"', out);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-
-        if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", c);
-        else if (c < 0x20)
-            fprintf(out, "\\u%04x", c);
-        else
-            putc(c, out);
-    }
-    putc('"', out);
-}
-
-static void put_member(FILE *out, const char *name, const char *text)
-{
-    fprintf(out, "\"%s\": ", name);
-    put_string(out, text);
-    fputs(", ", out);
-}
-
-static void put_command_string(FILE *out, const struct explore_options *options, uint64_t seed)
-{
-    char *text = NULL;
-    size_t bytes;
-    FILE *memory = open_memstream(&text, &bytes);
-
-    if (!memory)
-        return;
-    put_command(memory, options, seed);
-    if (fclose(memory) == 0)
-        put_string(out, text);
-    free(text);
-}
-
-static void put_failure(FILE *out, const struct explore_options *options,
+static void put_failure(struct cli_json *json, const struct explore_options *options,
                         const struct explore_distinct *distinct)
 {
     const struct explore_failure *failure = &distinct->failure;
+    char *command = NULL;
+    size_t bytes;
+    FILE *memory = open_memstream(&command, &bytes);
 
-    fputs("    {", out);
-    put_member(out, "rule", failure->rule);
-    put_member(out, "severity", failure->severity);
-    put_member(out, "where", failure->where);
-    put_member(out, "seen", failure->seen);
-    put_member(out, "thread", failure->thread);
-    fprintf(out,
-            "\"virtual_ns\": %" PRIu64 ", \"seed\": %" PRIu64 ", \"seeds\": %" PRIu64
-            ", \"command\": ",
-            failure->virtual_ns, distinct->seed, distinct->seeds);
-    put_command_string(out, options, distinct->seed);
-    putc('}', out);
+    cli_json_object(json, NULL);
+    cli_json_text(json, "rule", failure->rule);
+    cli_json_text(json, "severity", failure->severity);
+    cli_json_text(json, "where", failure->where);
+    cli_json_text(json, "seen", failure->seen);
+    cli_json_text(json, "thread", failure->thread);
+    cli_json_number(json, "virtual_ns", failure->virtual_ns);
+    cli_json_number(json, "seed", distinct->seed);
+    cli_json_number(json, "seeds", distinct->seeds);
+    if (memory) {
+        put_command(memory, options, distinct->seed);
+        if (fclose(memory) == 0)
+            cli_json_text(json, "command", command);
+        free(command);
+    }
+    cli_json_end(json);
+}
+
+static void put_summary(struct cli_json *json, const struct explore_options *options,
+                        const struct explore_summary *summary)
+{
+    cli_json_object(json, NULL);
+    cli_json_text(json, "driver", options->run.driver);
+    cli_json_text(json, "workload", options->run.workload);
+    cli_json_number(json, "first", options->first);
+    cli_json_number(json, "last", options->last);
+    cli_json_number(json, "shard", options->shard);
+    cli_json_number(json, "shards", options->shards);
+    cli_json_number(json, "run", summary->run);
+    cli_json_number(json, "failed", summary->failed);
+    cli_json_seconds(json, "seconds", summary->seconds);
+    cli_json_array(json, "failures");
+    for (uint32_t i = 0; i < summary->distinct; i++)
+        put_failure(json, options, &summary->list[i]);
+    cli_json_end(json);
+    cli_json_end(json);
 }
 
 bool explore_report_write_json(const struct explore_options *options,
@@ -197,24 +167,14 @@ bool explore_report_write_json(const struct explore_options *options,
 {
     bool to_stdout = strcmp(options->json, "-") == 0, bad;
     FILE *out = to_stdout ? stdout : fopen(options->json, "w");
+    struct cli_json json;
 
     if (!out) {
         fprintf(stderr, "dxgkhost: %s: %s\n", options->json, strerror(errno));
         return false;
     }
-    fputs("{\n  ", out);
-    put_member(out, "driver", options->run.driver);
-    put_member(out, "workload", options->run.workload);
-    fprintf(out,
-            "\"first\": %" PRIu64 ", \"last\": %" PRIu64 ",\n  \"shard\": %u, \"shards\": %u, "
-            "\"run\": %" PRIu64 ", \"failed\": %" PRIu64 ", \"seconds\": %.3f,\n  \"failures\": [",
-            options->first, options->last, options->shard, options->shards, summary->run,
-            summary->failed, summary->seconds);
-    for (uint32_t i = 0; i < summary->distinct; i++) {
-        fputs(i ? ",\n" : "\n", out);
-        put_failure(out, options, &summary->list[i]);
-    }
-    fputs("\n  ]\n}\n", out);
+    cli_json_start(&json, out);
+    put_summary(&json, options, summary);
     bad = ferror(out) != 0;
     bad |= (to_stdout ? fflush(out) : fclose(out)) != 0;
     if (bad)

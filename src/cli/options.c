@@ -234,7 +234,10 @@ static int parse_path(struct cli_options *options, const char *name, const char 
     } paths[] = {{"--trace", &options->trace},
                  {"--out", &options->out},
                  {"--device", &options->device},
-                 {"--registry", &options->registry}};
+                 {"--registry", &options->registry},
+                 {"--json", &options->result[CLI_RESULT_JSON].path},
+                 {"--junit", &options->result[CLI_RESULT_JUNIT].path},
+                 {"--sarif", &options->result[CLI_RESULT_SARIF].path}};
 
     if (!*value)
         return cli_usage_error("this option wants a path", name);
@@ -284,6 +287,9 @@ static const struct option valued[] = {
     {"--report", parse_report, true},
     {"--trace", parse_path, true},
     {"--trace-dxgkrnl", parse_trace_dxgkrnl, true},
+    {"--json", parse_path, true},
+    {"--junit", parse_path, true},
+    {"--sarif", parse_path, true},
     {"--out", parse_path, true},
     {"--screen", cli_parse_screen, true},
     {"--frames", cli_parse_frames, true},
@@ -382,6 +388,8 @@ int cli_options_parse(struct cli_options *options, int argc, char **argv)
     int status;
 
     memset(options, 0, sizeof(*options));
+    options->argc = argc;
+    options->argv = argv;
     options->out = "out";
     cli_picture_options_init(&options->pictures);
     options->stall_s = CLI_STALL_S;

@@ -10,6 +10,8 @@
 
 #include "cli/expected.h"
 #include "cli/pictures.h"
+#include "cli/result.h"
+#include "cli/results.h"
 #include "cli/session.h"
 #include "cli/shared.h"
 #include "cli/supervise.h"
@@ -224,6 +226,57 @@ static int judge(struct cli_session *session)
     return session->result == DXGK_OK && workload->finished && workload->passed ? CLI_OK : CLI_ERROR;
 }
 
+/* ---- results for programs ---- */
+
+static void say_outcome(const struct cli_session *session, char *text, size_t bytes)
+{
+    const struct dxgk_statistics *s = &session->statistics;
+    const char *missed = cli_session_missed(session, 0);
+
+    if (session->loaded != DXGK_OK)
+        snprintf(text, bytes, "%s",
+                 session->error[0] ? session->error : "the driver could not be started");
+    else if (cli_session_stopped(session))
+        snprintf(text, bytes,
+                 "bug check 0x%X (0x%" PRIX64 ", 0x%" PRIX64 ", 0x%" PRIX64 ", 0x%" PRIX64 ")",
+                 s->bugcheck_code, s->bugcheck_parameter[0], s->bugcheck_parameter[1],
+                 s->bugcheck_parameter[2], s->bugcheck_parameter[3]);
+    else if (session->result == DXGK_INTERRUPTED || session->ended == DXGK_INTERRUPTED)
+        snprintf(text, bytes, "interrupted");
+    else if (session->result == DXGK_DEADLOCK || session->ended == DXGK_DEADLOCK)
+        snprintf(text, bytes, "deadlock: every thread waits");
+    else if (session->result == DXGK_TIME_UP)
+        snprintf(text, bytes, "the limit of virtual time was reached");
+    else if (session->power_error[0])
+        snprintf(text, bytes, "--power-cycle: %s", session->power_error);
+    else if (session->workload.passed && missed)
+        snprintf(text, bytes, "a violation of %s was expected and did not happen", missed);
+    else
+        snprintf(text, bytes, "%s", session->workload.message);
+}
+
+static bool violation_of_machine(const void *machine, size_t index, struct dxgk_violation *violation)
+{
+    return dxgk_machine_violation(machine, index, violation);
+}
+
+static bool write_results(const struct cli_session *session, int status, double wall)
+{
+    char message[4096];
+    const struct cli_result result = {.options = session->options,
+                                      .session = session,
+                                      .status = status,
+                                      .outcome = cli_outcome(session, status),
+                                      .message = message,
+                                      .wall_s = wall,
+                                      .statistics = &session->statistics,
+                                      .violation = violation_of_machine,
+                                      .from = session->machine};
+
+    say_outcome(session, message, sizeof(message));
+    return cli_results_write(&result);
+}
+
 /* The last lines; returns the exit status. */
 static int conclude(struct cli_session *session, double wall)
 {
@@ -262,6 +315,8 @@ static int conclude(struct cli_session *session, double wall)
                 session->statistics.client_errors);
         status = CLI_ERROR;
     }
+    if (!write_results(session, status, wall) && status == CLI_OK)
+        status = CLI_ERROR;
     if (tells)
         printf("  %-22s %s%s%s\n", "result", status == CLI_OK ? "PASS" : "FAIL",
                session->workload.message[0] ? ": " : "", session->workload.message);
@@ -280,9 +335,11 @@ static int run(struct cli_options *options)
     atomic_store(&options->shared->runs, false);
     cli_clear_line(options->shared);
     if (!session.machine || session.bad_severity) {
-        fprintf(stderr, "dxgkhost: %s\n",
-                session.error[0] ? session.error : "the machine could not be built");
+        const char *why = session.error[0] ? session.error : "the machine could not be built";
+
+        fprintf(stderr, "dxgkhost: %s\n", why);
         status = session.bad_severity ? CLI_USAGE : CLI_ERROR;
+        (void)cli_results_write_lost(options, status, why);
     } else {
         status = conclude(&session, now() - start);
     }
@@ -311,7 +368,7 @@ int cli_run(int argc, char **argv)
     if (!cli_options_ready(&options))
         return CLI_ERROR;
     if (open_result(options.trace, &options.trace_file) &&
-        open_result(options.trace_dxgkrnl, &options.dxgkrnl_file))
+        open_result(options.trace_dxgkrnl, &options.dxgkrnl_file) && cli_results_open(&options))
         status = cli_supervise(&options, run);
     else
         status = CLI_ERROR;
@@ -319,5 +376,6 @@ int cli_run(int argc, char **argv)
         fclose(options.trace_file);
     if (options.dxgkrnl_file)
         fclose(options.dxgkrnl_file);
+    cli_results_close(&options);
     return status;
 }

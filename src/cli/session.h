@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/picture_options.h"
+#include "cli/results.h"
 #include "dxgkhost/dxgkhost.h"
 #include "lua/lua_workload.h"
 
@@ -31,6 +32,9 @@ enum cli_report {
 
 struct cli_options {
     const char *driver, *workload, *device, *registry, *trace, *trace_dxgkrnl, *out, *iommu;
+    int argc; /* what was parsed */
+    char **argv;
+    struct cli_result_file result[CLI_RESULT_FORMS]; /* open since before the run */
     struct cli_picture_options pictures;
     struct cli_monitor_options monitors;
     const char *set[CLI_MAX_OPTIONS]; /* "key=value" */

@@ -3,34 +3,23 @@
 #include "cli/expected.h"
 #include "cli/session.h"
 #include "cli/shared.h"
+#include "cli/stack_frame.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A frame, "driver.so!submit+0x42 (/home/me/driver/submit.c:85)", without the folder. */
-static void print_frame(const char *frame, size_t length)
-{
-    const char *path = memmem(frame, length, " (", 2), *name;
-
-    if (!path) {
-        fprintf(stderr, "            %.*s\n", (int)length, frame);
-        return;
-    }
-    path += 2;
-    name = memrchr(path, '/', (size_t)(frame + length - path));
-    name = name ? name + 1 : path;
-    fprintf(stderr, "            %.*s%.*s\n", (int)(path - frame), frame,
-            (int)(frame + length - name), name);
-}
-
 void cli_print_stack(const char *stack)
 {
-    for (const char *line = stack; *line;) {
-        size_t length = strcspn(line, "\n");
+    struct cli_stack_frame frame;
 
-        print_frame(line, length);
-        line += length + (line[length] == '\n');
+    while (cli_stack_frame_next(&stack, &frame)) {
+        const char *slash = strrchr(frame.path, '/');
+
+        fprintf(stderr, "            %s", frame.name);
+        if (frame.path[0])
+            fprintf(stderr, " (%s:%" PRIu64 ")", slash ? slash + 1 : frame.path, frame.line);
+        putc('\n', stderr);
     }
 }
 

@@ -119,8 +119,7 @@ bool ddi_is_alone(const struct ddi_adapter *adapter);
 
 /* Installs the reports of places and of driver faults for the current machine and log. `symbolize`
  * writes "refgpu.so!StartDevice+0x42" for an address inside a driver image; false: not in one.
- * `frame`: the same as a line of a stack, of an address that a call `returns` to or not; NULL:
- * there are no stacks in reports.
+ * `frame`: the same for a line of a stack, of where a call `returns` to or not; NULL: no stacks.
  * `import_name`: the routine that an image has called, by the return address and the routine's own
  * address, if that is known; may be NULL.
  * `bugcheck` is called before the machine stops, after CollectDbgInfo. */

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What a run came to, as it is told to programs (docs/results.md). */
+#ifndef DXGK_CLI_RESULT_H
+#define DXGK_CLI_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "dxgkhost/dxgkhost.h"
+
+struct cli_options;
+struct cli_session;
+
+struct cli_result {
+    const struct cli_options *options;
+    const struct cli_session *session; /* NULL: the machine's process ended without a result */
+    int status;                        /* of the program */
+    const char *outcome;               /* cli_outcome */
+    const char *message;               /* "": nothing to say */
+    double wall_s;
+    const struct dxgk_statistics *statistics; /* NULL: not known */
+    /* The broken rules, and where they come from. */
+    bool (*violation)(const void *from, size_t index, struct dxgk_violation *violation);
+    const void *from;
+};
+
+/* "passed", "failed" (the workload), "broken" (a rule, by the driver), "stopped" (by the driver),
+ * "refused" (the adapter), "interrupted", "lost" (the machine's process, or a result). */
+const char *cli_outcome(const struct cli_session *session, int status);
+bool cli_result_expected(const struct cli_result *result, const struct dxgk_violation *violation);
+/* The command line that repeats the run, as a shell takes it. */
+void cli_result_command(const struct cli_options *options, FILE *file);
+
+/* The forms, each in a file of its name; false: it could not be written. */
+bool cli_result_json(const struct cli_result *result, FILE *file);
+bool cli_result_junit(const struct cli_result *result, FILE *file);
+bool cli_result_sarif(const struct cli_result *result, FILE *file);
+
+#endif

@@ -318,6 +318,7 @@ static void proposes_in_want_of_memory(struct probe *p)
     const size_t asked = probe_count(p, PROBE_IsSupportedVidPn);
 
     proposal.build = build_good;
+    display_modes(p)->target[0].last = (D3DKMDT_2DREGION){640, 480};
     press_key(p);
     CHECK_RULE("VIDPN-163/a", proposal.calls == 1 && p->sim->heap.failures == 1 &&
                                   probe_count(p, PROBE_IsSupportedVidPn) == asked &&

@@ -177,9 +177,12 @@ static void small(DXGK_ALLOCATIONINFO *info)
     info->Size = 1024 * 768 * 4 - 1;
 }
 
-static void cached(DXGK_ALLOCATIONINFO *info)
+static DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 more_flags;
+
+static void with_more_flags(DXGK_ALLOCATIONINFO *info)
 {
-    info->FlagsWddm2.Cached = 1;
+    info->FlagsWddm2.CpuVisible = 0; /* without it two of them would be findings of their own */
+    info->FlagsWddm2.Value |= more_flags.Value;
 }
 
 TEST(a_primary_that_is_not_as_it_was_asked_for)
@@ -195,11 +198,31 @@ TEST(a_primary_that_is_not_as_it_was_asked_for)
     full.in_create = small;
     CHECK_RULE("PRES-080", IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "PRES-080") == 1);
     display_end(p);
+}
 
-    p = full_display_create(NULL);
-    full.in_create = cached;
-    CHECK_RULE("PRES-075", IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "PRES-075") == 1);
-    display_end(p);
+/* What is left of it is a primary as any other; in strict mode there is none. */
+TEST(flags_that_no_primary_has)
+{
+    static const DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 flags[] = {{.PermanentSysMem = 1},
+                                                             {.Cached = 1},
+                                                             {.Protected = 1},
+                                                             {.ExistingSysMem = 1},
+                                                             {.ExistingKernelSysMem = 1}};
+
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        for (unsigned refused = 0; refused < 2; refused++) {
+            const struct probe_options options = {.strict = refused};
+            struct probe *p = full_display_create(&options);
+
+            more_flags = flags[i];
+            full.in_create = with_more_flags;
+            CHECK(IS(probe_start(p), STATUS_SUCCESS));
+            CHECK_RULE("PRES-075", probe_rule(p, "PRES-075") == 1 &&
+                                       (refused || probe_reports(p, VERIFY_WARNING) == 1) &&
+                                       full_seen.addresses == !refused &&
+                                       display_seen.visible[0] == !refused);
+            display_end(p);
+        }
 }
 
 TEST(what_a_full_driver_needs)

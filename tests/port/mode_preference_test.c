@@ -135,17 +135,67 @@ TEST(of_equal_size_nothing_is_cleared)
 
 /* ---- scalings ---- */
 
+/* Of a signal that follows it the size is that of the source, whatever that is. */
+static void ask_for_following(struct probe *p)
+{
+    struct modes_wish wish = {.given = true,
+                              .size = {800, 600},
+                              .rotation = D3DKMDT_VPPR_IDENTITY,
+                              .scaling = D3DKMDT_VPPS_CENTERED};
+
+    CHECK(display_seen.commit[0].size.cx == 800);
+    CHECK_RULE("VIDPN-112", shown()->Scaling == D3DKMDT_VPPS_IDENTITY);
+    CHECK_RULE("VIDPN-115", shown()->Scaling == D3DKMDT_VPPS_IDENTITY);
+    CHECK(IS(display_set_mode(display_modes(p), &wish), STATUS_SUCCESS));
+    CHECK_RULE("VIDPN-115", shown()->Scaling == D3DKMDT_VPPS_CENTERED);
+    wish.scaling = D3DKMDT_VPPS_STRETCHED;
+    CHECK(IS(display_set_mode(display_modes(p), &wish), STATUS_SUCCESS));
+    CHECK_RULE("VIDPN-115", shown()->Scaling == D3DKMDT_VPPS_STRETCHED);
+    wish.scaling = D3DKMDT_VPPS_IDENTITY;
+    CHECK(IS(display_set_mode(display_modes(p), &wish), STATUS_SUCCESS));
+    CHECK_RULE("VIDPN-112", shown()->Scaling == D3DKMDT_VPPS_IDENTITY);
+}
+
 TEST(a_signal_that_follows_its_source_is_not_scaled)
+{
+    static const D3DKMDT_2DREGION following[] = {
+        {0, 0}, {D3DKMDT_DIMENSION_NOTSPECIFIED, D3DKMDT_DIMENSION_NOTSPECIFIED}};
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct probe *p = choosing();
+
+        display.source_mode[0] = display_source_mode(800, 600);
+        display.source_modes = 1;
+        display.target_mode[0].VideoSignalInfo.ActiveSize = following[i];
+        run(p, ask_for_following);
+    }
+}
+
+/* One dimension alone is not enough for identity. */
+static void ask_for_half(struct probe *p)
+{
+    struct modes_wish wish = {.given = true,
+                              .size = {1024, 600},
+                              .rotation = D3DKMDT_VPPR_IDENTITY,
+                              .scaling = D3DKMDT_VPPS_IDENTITY};
+
+    CHECK(IS(display_set_mode(display_modes(p), &wish), STATUS_SUCCESS));
+    CHECK_RULE("VIDPN-112", shown()->Scaling == D3DKMDT_VPPS_STRETCHED);
+    wish.size = (D3DKMDT_2DREGION){800, 768};
+    CHECK(IS(display_set_mode(display_modes(p), &wish), STATUS_SUCCESS));
+    CHECK_RULE("VIDPN-112", shown()->Scaling == D3DKMDT_VPPS_STRETCHED);
+    wish.size = (D3DKMDT_2DREGION){1024, 768};
+    CHECK(IS(display_set_mode(display_modes(p), &wish), STATUS_SUCCESS));
+    CHECK_RULE("VIDPN-112", shown()->Scaling == D3DKMDT_VPPS_IDENTITY);
+}
+
+TEST(identity_is_for_equal_sizes)
 {
     struct probe *p = choosing();
 
-    display.source_mode[0] = display_source_mode(800, 600);
-    display.source_modes = 1;
-    display.target_mode[0].VideoSignalInfo.ActiveSize = (D3DKMDT_2DREGION){0, 0};
-    CHECK(IS(probe_start(p), STATUS_SUCCESS));
-    CHECK_RULE("VIDPN-115",
-               display_seen.commit[0].size.cx == 800 && shown()->Scaling == D3DKMDT_VPPS_IDENTITY);
-    display_end(p);
+    display.source_mode[1] = display_source_mode(1024, 600);
+    display.source_mode[2] = display_source_mode(800, 768);
+    run(p, ask_for_half);
 }
 
 static void ask_scaling(struct probe *p)

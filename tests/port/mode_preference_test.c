@@ -122,6 +122,48 @@ TEST(no_rotation_is_identity_with_its_offset)
     display_end(p);
 }
 
+static bool newest; /* the driver is of WDDM 1.1 */
+
+static void ask_for_later_scalings(struct probe *p)
+{
+    struct modes_wish wish = {.given = true,
+                              .size = {800, 500},
+                              .frequency = {60, 1},
+                              .rotation = D3DKMDT_VPPR_IDENTITY,
+                              .scaling = D3DKMDT_VPPS_ASPECTRATIOCENTEREDMAX};
+
+    for (unsigned i = 0; i < 2; i++) { /* also as the host's own choice */
+        CHECK(IS(display_set_mode(display_modes(p), &wish), STATUS_SUCCESS));
+        CHECK_RULE("VIDPN-113/a", shown()->Scaling == (newest ? D3DKMDT_VPPS_ASPECTRATIOCENTEREDMAX
+                                                              : D3DKMDT_VPPS_STRETCHED));
+        wish.scaling = D3DKMDT_VPPS_UNINITIALIZED;
+        wish.size = (D3DKMDT_2DREGION){640, 500};
+    }
+    CHECK_RULE("VIDPN-113/a", !shown()->ScalingSupport.AspectRatioCenteredMax == !newest &&
+                                  !shown()->ScalingSupport.Custom == !newest &&
+                                  shown()->ScalingSupport.Stretched);
+}
+
+TEST(scalings_that_older_drivers_do_not_have)
+{
+    static const UINT versions[] = {DXGKDDI_INTERFACE_VERSION_VISTA,
+                                    DXGKDDI_INTERFACE_VERSION_VISTA_SP1,
+                                    DXGKDDI_INTERFACE_VERSION_WIN7};
+
+    for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+        const struct probe_options options = {.version = versions[i]};
+        struct probe *p = full_display_create(&options);
+
+        probe_make_1x(p);
+        newest = i == 2;
+        display.in_commit = note_path;
+        display.source_mode[1] = display_source_mode(800, 500);
+        display.source_mode[2] = display_source_mode(640, 500);
+        display.scaling.AspectRatioCenteredMax = display.scaling.Custom = 1;
+        run(p, ask_for_later_scalings);
+    }
+}
+
 TEST(of_equal_size_nothing_is_cleared)
 {
     struct probe *p = choosing();

@@ -8,7 +8,6 @@
 #include <ntddk.h>
 
 #include "kmt/call.h"
-#include "kmt/adapter.h"
 #include "kmt/process.h"
 #include "nt/base/current.h"
 #include "nt/base/kprocess.h"
@@ -130,7 +129,8 @@ static NTSTATUS run(const char *name, kmt_call_body *body, void *user, void *arg
                                   : refuse(STATUS_DEVICE_REMOVED, "LIFE-168",
                                            "a handle is of an adapter that was stopped");
     else if (call->only_shows && !NT_SUCCESS(status))
-        status = kmt_adapter_refuse_display_only("a device on it does no work");
+        status = refuse(STATUS_NOT_SUPPORTED, "DISP-012",
+                        "the device is of an adapter that only shows pictures: it does no work");
     if (flags & KMT_WRITES && (NT_SUCCESS(status) || call->write_on_failure) &&
         !sim_copy_checked(user, arguments, bytes) && NT_SUCCESS(status))
         status = unreadable(user, bytes, "written");

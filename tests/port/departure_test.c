@@ -142,6 +142,29 @@ TEST(it_leaves_while_memory_is_short)
     CHECK(failing > 5);
 }
 
+static void dark_one_leaves(struct probe *p)
+{
+    const size_t asked = probe_count(p, PROBE_IsSupportedVidPn);
+    const struct modes *modes = display_modes(p);
+    const UINT commits = display_seen.commits;
+
+    CHECK(modes->target[1].monitor && !vidpn_path_to(modes->active, DISPLAY_CHILD + 1));
+    display_indicate(p, 1, false);
+    CHECK_RULE("VIDPN-202/a", !modes->target[1].monitor && display_seen.commits == commits &&
+                                  probe_count(p, PROBE_IsSupportedVidPn) == asked &&
+                                  modes->active->paths == 1 && display_seen.visible[0]);
+}
+
+/* No source was left for it, so there is no path to go. */
+TEST(one_that_shows_nothing_leaves)
+{
+    struct probe *p = display_create(NULL);
+
+    display.outputs = 2;
+    CHECK(probe_start(p) == STATUS_SUCCESS);
+    probe_end(p, dark_one_leaves);
+}
+
 static void the_other_changes(struct probe *p)
 {
     const struct modes *modes = display_modes(p);

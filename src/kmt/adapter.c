@@ -149,7 +149,7 @@ bool kmt_adapter_is_2x(const struct kmt_adapter *adapter)
 /* KMT-044: started, not stopped. The list of the port driver is in order of AddDevice (KMT-034). */
 bool kmt_adapter_is_listed(const struct port_adapter *port)
 {
-    return !port_adapter_lost(port) && !port_adapter_caps(port)->MiscCaps.VirtualGpuOnly;
+    return port_adapter_is_open(port) && !port_adapter_caps(port)->MiscCaps.VirtualGpuOnly;
 }
 
 static bool passes(const struct port_adapter *port, const D3DKMT_ENUMADAPTERS_FILTER *filter)

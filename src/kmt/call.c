@@ -70,7 +70,7 @@ static void begin(struct kmt_call *call, const char *name, unsigned flags)
     call->pins = 0;
     call->ends = flags & KMT_ENDS;
     call->pin_list_count = 0;
-    call->write_on_failure = false;
+    call->write_on_failure = call->only_shows = false;
     list_push_back(&process->calls, &call->link);
     if (trace_current) {
         call->track = thread_track(process);
@@ -128,6 +128,9 @@ static NTSTATUS run(const char *name, kmt_call_body *body, void *user, void *arg
         status = flags & KMT_ENDS ? STATUS_SUCCESS
                                   : refuse(STATUS_DEVICE_REMOVED, "LIFE-168",
                                            "a handle is of an adapter that was stopped");
+    else if (call->only_shows && !NT_SUCCESS(status))
+        status = refuse(STATUS_NOT_SUPPORTED, "DISP-012",
+                        "the device is of an adapter that only shows pictures: it does no work");
     if (flags & KMT_WRITES && (NT_SUCCESS(status) || call->write_on_failure) &&
         !sim_copy_checked(user, arguments, bytes) && NT_SUCCESS(status))
         status = unreadable(user, bytes, "written");

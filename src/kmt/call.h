@@ -25,6 +25,7 @@ struct kmt_call {
     UINT pin_list_count;
     bool ends;             /* KMT_ENDS: an object may be half ended while the call waits */
     bool write_on_failure; /* outputs are written whatever the status */
+    bool only_shows;       /* a device was looked up that can do no work (DISP-012) */
     bool *removed;         /* set when a handle was looked up that went with a stopped adapter */
     trace_track track;
 };

@@ -191,6 +191,9 @@ static NTSTATUS check(const struct across *a, const struct kmt_adapter *shown)
     if (!a->screens)
         return refuse(STATUS_NOT_SUPPORTED, "PRES-284",
                       "neither adapter has a display to which this host could copy");
+    if (!a->device->sch && a->args->Flags.Blt)
+        return refuse(STATUS_INVALID_PARAMETER, "DISP-012",
+                      "the device is of a display-only adapter, and has no allocations to copy");
     if (a->args->Flags.Flip)
         return refuse(STATUS_NOT_SUPPORTED, "PRES-284",
                       "a display-only adapter shows copies, it has no flips");
@@ -204,7 +207,9 @@ static NTSTATUS check(const struct across *a, const struct kmt_adapter *shown)
 NTSTATUS kmt_present_across(struct kmt_call *call, struct kmt_device *device,
                             const D3DKMT_PRESENT *args)
 {
-    const struct kmt_adapter *shown = kmt_handle_adapter(call, args->hAdapter);
+    const struct kmt_adapter *shown = !device->sch && !args->hAdapter
+                                          ? device->adapter
+                                          : kmt_handle_adapter(call, args->hAdapter);
     struct across a = {.device = device,
                        .args = args,
                        .source = args->Flags.RestrictVidPnSource ? args->VidPnSourceId : 0};

@@ -106,6 +106,16 @@ static NTSTATUS make(struct kmt_adapter *adapter, const D3DKMT_CREATEDEVICE *arg
     return status;
 }
 
+/* DISP-012: of an adapter without engines and memory, of which its driver is told nothing. */
+static NTSTATUS make_showing(struct kmt_adapter *adapter, struct kmt_device *device)
+{
+    device->handle = handle_create(&adapter->process->nt->handles, DDI_CLIENT_DEVICE, device);
+    if (!device->handle)
+        return STATUS_NO_MEMORY;
+    adapter->device_count++;
+    return STATUS_SUCCESS;
+}
+
 static NTSTATUS create_device(struct kmt_call *call, void *arguments)
 {
     D3DKMT_CREATEDEVICE *args = arguments;
@@ -122,8 +132,6 @@ static NTSTATUS create_device(struct kmt_call *call, void *arguments)
     status = kmt_adapter_check(adapter);
     if (!NT_SUCCESS(status))
         return status;
-    if (port_adapter_display_only(adapter->port))
-        return kmt_adapter_refuse_display_only("this host does not take devices on it yet");
     device = util_zalloc(1, sizeof(*device));
     if (!device)
         return STATUS_NO_MEMORY;
@@ -132,7 +140,8 @@ static NTSTATUS create_device(struct kmt_call *call, void *arguments)
     list_init(&device->queues);
     list_init(&device->hw_queues);
     list_init(&device->syncs);
-    status = make(adapter, args, device);
+    status = port_adapter_display_only(adapter->port) ? make_showing(adapter, device)
+                                                      : make(adapter, args, device);
     if (!NT_SUCCESS(status)) {
         util_free(device);
         return status;
@@ -201,8 +210,16 @@ struct kmt_device *kmt_device_of(const struct kmt_call *call, const struct vidsc
     return NULL;
 }
 
+void kmt_device_lose(struct kmt_device *device, D3DKMT_DEVICEEXECUTION_STATE state)
+{
+    if (device->sch)
+        vidsch_device_mark_error(device->sch, state);
+}
+
 void kmt_device_drain(struct kmt_device *device)
 {
+    if (!device->sch)
+        return;
     device->draining++;
     vidsch_device_wait_idle(device->sch);
     device->draining--;
@@ -220,7 +237,8 @@ void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device,
     kmt_call_wait_unpinned(process, call, device);
     take_handles(process, device, call);
     kmt_device_drain(device);
-    kmt_gamma_leave(device);
+    if (device->sch)
+        kmt_gamma_leave(device);
     kmt_source_leave(device);
     kmt_hw_queues_destroy(process, device, NULL, call);
     destroy_contexts(device);
@@ -228,7 +246,8 @@ void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device,
         kmt_paging_queue_destroy(CONTAINER(device->queues.next, struct kmt_paging_queue, link));
     while (!list_empty(&device->syncs))
         kmt_sync_remove(CONTAINER(device->syncs.next, struct kmt_sync, link));
-    vidsch_device_destroy(device->sch);
+    if (device->sch)
+        vidsch_device_destroy(device->sch);
     list_remove(&device->link);
     util_free(device);
     adapter->device_count--;
@@ -248,6 +267,13 @@ static NTSTATUS destroy_device(struct kmt_call *call, void *arguments)
 
 /* ---- state ---- */
 
+static D3DKMT_DEVICEEXECUTION_STATE execution_state(const struct kmt_device *device)
+{
+    if (kmt_adapter_check(device->adapter) != STATUS_SUCCESS)
+        return D3DKMT_DEVICEEXECUTION_STOPPED;
+    return device->sch ? vidsch_device_state(device->sch) : D3DKMT_DEVICEEXECUTION_ACTIVE;
+}
+
 static NTSTATUS get_device_state(struct kmt_call *call, void *arguments)
 {
     D3DKMT_GETDEVICESTATE *args = arguments;
@@ -257,7 +283,7 @@ static NTSTATUS get_device_state(struct kmt_call *call, void *arguments)
         args->StateType > D3DKMT_DEVICESTATE_PRESENT_QUEUE)
         return refuse(STATUS_INVALID_PARAMETER, "KMT-133", "state type %d is unknown",
                       (int)args->StateType);
-    device = kmt_handle_device(call, args->hDevice);
+    device = kmt_handle_any_device(call, args->hDevice);
     if (!device && *call->removed && args->StateType == D3DKMT_DEVICESTATE_EXECUTION) {
         args->ExecutionState = D3DKMT_DEVICEEXECUTION_STOPPED;
         return STATUS_SUCCESS;
@@ -266,15 +292,14 @@ static NTSTATUS get_device_state(struct kmt_call *call, void *arguments)
         return STATUS_INVALID_PARAMETER;
     switch (args->StateType) {
     case D3DKMT_DEVICESTATE_EXECUTION: /* KMT-128: in any case */
-        args->ExecutionState = kmt_adapter_check(device->adapter) == STATUS_SUCCESS
-                                   ? vidsch_device_state(device->sch)
-                                   : D3DKMT_DEVICEEXECUTION_STOPPED;
+        args->ExecutionState = execution_state(device);
         return STATUS_SUCCESS;
     case D3DKMT_DEVICESTATE_RESET:
         args->ResetState.Value = 0; /* KMT-132: there is no desktop */
         return kmt_adapter_check(device->adapter);
     case D3DKMT_DEVICESTATE_PAGE_FAULT:
-        return vidsch_device_fault_state(device->sch, &args->PageFaultState);
+        return device->sch ? vidsch_device_fault_state(device->sch, &args->PageFaultState)
+                           : kmt_adapter_refuse_display_only("no work on it can fault");
     default:
         return kmt_present_state(device, args);
     }
@@ -283,10 +308,12 @@ static NTSTATUS get_device_state(struct kmt_call *call, void *arguments)
 static NTSTATUS wait_for_idle(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_WAITFORIDLE *args = arguments;
-    struct kmt_device *device = kmt_handle_device(call, args->hDevice);
+    struct kmt_device *device = kmt_handle_any_device(call, args->hDevice);
 
     if (!device)
         return STATUS_INVALID_PARAMETER;
+    if (!device->sch)
+        return STATUS_SUCCESS;
     kmt_device_drain(device); /* KMT-124, KMT-136 */
     device->draining++;
     vidsch_device_wait_rung(device->sch);

@@ -15,7 +15,7 @@ struct kmt_process;
 
 struct kmt_device {
     struct kmt_adapter *adapter;
-    struct vidsch_device *sch;
+    struct vidsch_device *sch; /* and `mm`: NULL on a display-only adapter (DISP-012) */
     struct vidmm_device *mm;
     D3DKMT_HANDLE handle;
     struct list link, contexts, queues, syncs;
@@ -30,6 +30,8 @@ struct kmt_device {
 
 /* The record of a scheduler's device of the process; NULL: there is none. */
 struct kmt_device *kmt_device_of(const struct kmt_call *call, const struct vidsch_device *sch);
+/* Put it in this error, if it can be in any. */
+void kmt_device_lose(struct kmt_device *device, D3DKMT_DEVICEEXECUTION_STATE state);
 /* Wait until the device is idle; until then a deadlock may be broken by putting it in error. */
 void kmt_device_drain(struct kmt_device *device);
 /* The device's own handle is gone already. `call` NULL: at the end of the process. */

@@ -345,12 +345,15 @@ static NTSTATUS find_others(struct kmt_call *call, const struct kmt_device *devi
     return STATUS_SUCCESS;
 }
 
-/* A device handle means its own buffers, which only a driver without contexts has (PRES-090). */
-static struct vidsch_context *context_to_present(struct kmt_call *call, D3DKMT_HANDLE handle)
+/* A device handle means its own buffers, which only a driver without contexts has (PRES-090).
+ * `showing`: that of a display-only adapter (DISP-012); else NULL. */
+static struct vidsch_context *context_to_present(struct kmt_call *call, D3DKMT_HANDLE handle,
+                                                 struct kmt_device **showing)
 {
     struct vidsch_context *context = kmt_handle_context(call, handle);
-    const struct kmt_device *device = context ? NULL : kmt_handle_device(call, handle);
+    struct kmt_device *device = context ? NULL : kmt_handle_any_device(call, handle);
 
+    *showing = device && !device->sch ? device : NULL;
     if (!device || !device->own)
         return context;
     kmt_call_pin(call, device->own);
@@ -360,14 +363,16 @@ static struct vidsch_context *context_to_present(struct kmt_call *call, D3DKMT_H
 static NTSTATUS present(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_PRESENT *args = arguments;
-    struct vidsch_context *context = context_to_present(call, args->hContext);
     struct kmt_device *device;
+    struct vidsch_context *context = context_to_present(call, args->hContext, &device);
     struct scanouts_flip flip = {0};
     struct writing writing = {.context = context};
     struct broadcast others;
     struct scanouts *scanouts;
     NTSTATUS status;
 
+    if (device)
+        return kmt_present_across(call, device, args);
     if (!context)
         return STATUS_INVALID_PARAMETER;
     device = kmt_device_of(call, vidsch_context_device(context));

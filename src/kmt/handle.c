@@ -7,6 +7,7 @@
 #include "ddi/client_handle.h"
 #include "kmt/adapter.h"
 #include "kmt/call.h"
+#include "kmt/device.h"
 #include "nt/ob/user_handle.h"
 #include "util/hash.h"
 #include "verify/refusal.h"
@@ -56,13 +57,23 @@ struct kmt_adapter *kmt_handle_adapter(struct kmt_call *call, D3DKMT_HANDLE hand
     return adapter;
 }
 
-struct kmt_device *kmt_handle_device(struct kmt_call *call, D3DKMT_HANDLE handle)
+struct kmt_device *kmt_handle_any_device(struct kmt_call *call, D3DKMT_HANDLE handle)
 {
     struct kmt_device *device = kmt_handle_lookup(call, handle, DDI_CLIENT_DEVICE);
 
     if (device)
         kmt_call_pin(call, device);
     return device;
+}
+
+struct kmt_device *kmt_handle_device(struct kmt_call *call, D3DKMT_HANDLE handle)
+{
+    struct kmt_device *device = kmt_handle_any_device(call, handle);
+
+    if (!device || device->sch)
+        return device;
+    call->only_shows = true;
+    return NULL;
 }
 
 struct vidsch_context *kmt_handle_context(struct kmt_call *call, D3DKMT_HANDLE handle)

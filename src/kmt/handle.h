@@ -19,7 +19,10 @@
 
 /* Resolve and pin; NULL: STATUS_INVALID_PARAMETER (KMT-026). */
 struct kmt_adapter *kmt_handle_adapter(struct kmt_call *call, D3DKMT_HANDLE handle);
+/* NULL, too, of a device on a display-only adapter, which can do no work: whatever failure the call
+ * then has becomes STATUS_NOT_SUPPORTED (DISP-012). */
 struct kmt_device *kmt_handle_device(struct kmt_call *call, D3DKMT_HANDLE handle);
+struct kmt_device *kmt_handle_any_device(struct kmt_call *call, D3DKMT_HANDLE handle);
 struct vidsch_context *kmt_handle_context(struct kmt_call *call, D3DKMT_HANDLE handle);
 struct kmt_paging_queue *kmt_handle_paging_queue(struct kmt_call *call, D3DKMT_HANDLE handle);
 /* A handle that is none, or not any more: remember it if a stopped adapter took its object

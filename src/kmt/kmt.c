@@ -32,8 +32,7 @@ static void end_use(struct kmt_process *process, struct kmt_adapter *adapter)
 {
     adapter->stopped = true;
     LIST_FOR(d, &adapter->devices)
-        vidsch_device_mark_error(CONTAINER(d, struct kmt_device, link)->sch,
-                                 D3DKMT_DEVICEEXECUTION_STOPPED);
+        kmt_device_lose(CONTAINER(d, struct kmt_device, link), D3DKMT_DEVICEEXECUTION_STOPPED);
     kmt_call_wait_unpinned(process, NULL, adapter);
     adapter->handles++; /* it stays while its devices go */
     while (!list_empty(&adapter->devices)) {
@@ -119,7 +118,7 @@ void kmt_destroy(struct kmt *kmt)
 
 static bool break_device(struct kmt_device *device)
 {
-    if ((!device->draining && !vidmm_device_lock_waits(device->mm)) ||
+    if (!device->sch || (!device->draining && !vidmm_device_lock_waits(device->mm)) ||
         !NT_SUCCESS(vidsch_device_check(device->sch, false)))
         return false;
     WARNING(

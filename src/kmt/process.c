@@ -107,8 +107,7 @@ static void lose_devices(struct kmt_process *process)
 {
     LIST_FOR(a, &process->adapters)
         LIST_FOR(d, &CONTAINER(a, struct kmt_adapter, link)->devices)
-            vidsch_device_mark_error(CONTAINER(d, struct kmt_device, link)->sch,
-                                     D3DKMT_DEVICEEXECUTION_STOPPED);
+            kmt_device_lose(CONTAINER(d, struct kmt_device, link), D3DKMT_DEVICEEXECUTION_STOPPED);
 }
 
 static bool is_ending_something(const struct kmt_process *process)

@@ -184,6 +184,7 @@ static void stop_driver(struct port_adapter *adapter, bool stopped)
 void port_stop(struct port_adapter *adapter)
 {
     sim_assert_passive();
+    adapter->open = false;
     port_exclude_wait(adapter);
     port_power_up(adapter);
     if (adapter->client_references && adapter->port->end_clients && !sim_current->stopped)
@@ -281,6 +282,30 @@ static NTSTATUS complete_display_start(struct port_adapter *adapter, ULONG sourc
     return status;
 }
 
+/* DISP-170: what a full driver with displays is asked when its memory is managed. */
+static NTSTATUS light(struct port_adapter *adapter, ULONG sources)
+{
+    NTSTATUS status = port_integrated_query(adapter);
+
+    if ((NT_SUCCESS(status) || status == STATUS_NOT_SUPPORTED) && adapter->refused)
+        return STATUS_DEVICE_CONFIGURATION_ERROR;
+    if (!NT_SUCCESS(status))
+        return status;
+    port_last_screen_begin(adapter);
+    status = port_display_start(adapter, sources);
+    if (NT_SUCCESS(status))
+        port_etw_tell(adapter);
+    return status;
+}
+
+/* What else is wrong belongs to the list of what refuses the adapter, too. */
+static void find_more(struct port_adapter *adapter)
+{
+    port_managers_check(adapter);
+    if (adapter->shows)
+        (void)port_integrated_query(adapter);
+}
+
 /* LIFE-072: what follows once StartDevice has succeeded. */
 static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULONG reported)
 {
@@ -292,8 +317,6 @@ static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULON
         status = port_children_query_relations(adapter, children);
     if (NT_SUCCESS(status) && adapter->shows)
         status = port_outputs_check(adapter, sources);
-    if (NT_SUCCESS(status) && adapter->shows)
-        status = port_integrated_query(adapter);
     if (NT_SUCCESS(status))
         status = port_query_order_after_start(adapter);
     if (NT_SUCCESS(status) && adapter->shows)
@@ -304,12 +327,12 @@ static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULON
         port_interrupt_control_probe(adapter);
     }
     if (NT_SUCCESS(status) && (adapter->refused || adapter->unserved))
-        port_managers_check(adapter); /* what the memory manager finds belongs to the list, too */
+        find_more(adapter);
     if (adapter->unserved)
         return STATUS_NOT_SUPPORTED;
     if ((NT_SUCCESS(status) || status == STATUS_NOT_SUPPORTED) && adapter->refused)
         return STATUS_DEVICE_CONFIGURATION_ERROR;
-    if (NT_SUCCESS(status))
+    if (NT_SUCCESS(status) && !adapter->shows)
         port_etw_tell(adapter);
     if (NT_SUCCESS(status))
         status = port_isolate_at_start(adapter);
@@ -319,11 +342,7 @@ static NTSTATUS complete_start(struct port_adapter *adapter, ULONG sources, ULON
         port_tell_start(adapter);
         status = port_managers_create(adapter);
     }
-    if (NT_SUCCESS(status) && adapter->shows) {
-        port_last_screen_begin(adapter);
-        status = port_display_start(adapter, sources); /* DISP-170 */
-    }
-    return status;
+    return NT_SUCCESS(status) && adapter->shows ? light(adapter, sources) : status;
 }
 
 static NTSTATUS prepare_start(struct port_adapter *adapter)
@@ -399,5 +418,6 @@ NTSTATUS port_start(struct port_adapter *adapter)
     refusal_begin(&refusal);
     status = start(adapter);
     refusal_drop(&refusal);
+    adapter->open = NT_SUCCESS(status);
     return status;
 }

@@ -122,7 +122,6 @@ TEST_WITH(both, its_type_is_to_show_and_not_to_render)
 TEST_WITH(both, it_takes_no_work)
 {
     D3DKMT_QUERYVIDEOMEMORYINFO memory = {0};
-    D3DKMT_CREATEDEVICE device = {0};
     D3DKMT_TDRDBGCTRL_ESCAPE control = {.TdrControl = D3DKMT_TDRDBGCTRLTYPE_FORCETDR};
     D3DKMT_ESCAPE escape = {.Type = D3DKMT_ESCAPE_TDRDBGCTRL,
                             .pPrivateDriverData = &control,
@@ -132,11 +131,117 @@ TEST_WITH(both, it_takes_no_work)
     D3DKMT_HANDLE adapter = open_shown(&info);
 
     TRY(c, adapter != 0);
-    device.hAdapter = memory.hAdapter = escape.hAdapter = range.hAdapter = adapter;
-    TRY(c, D3DKMTCreateDevice(&device) == STATUS_NOT_SUPPORTED && device.hDevice == 0);
+    memory.hAdapter = escape.hAdapter = range.hAdapter = adapter;
     TRY(c, D3DKMTQueryVideoMemoryInfo(&memory) == STATUS_NOT_SUPPORTED);
     TRY(c, D3DKMTEscape(&escape) == STATUS_NOT_SUPPORTED);
     TRY(c, D3DKMTReserveGpuVirtualAddress(&range) == STATUS_NOT_SUPPORTED);
+    TRY(c, close_handle(adapter) == STATUS_SUCCESS);
+}
+
+static D3DKMT_DEVICEEXECUTION_STATE state_of(D3DKMT_HANDLE device)
+{
+    D3DKMT_GETDEVICESTATE state = {.hDevice = device, .StateType = D3DKMT_DEVICESTATE_EXECUTION};
+
+    return D3DKMTGetDeviceState(&state) == STATUS_SUCCESS ? state.ExecutionState : 0;
+}
+
+/* All that a device is there for on other adapters. */
+static bool does_no_work(D3DKMT_HANDLE handle)
+{
+    D3DKMT_CREATECONTEXT context = {.hDevice = handle};
+    D3DKMT_CREATECONTEXTVIRTUAL virtual = {.hDevice = handle};
+    D3DKMT_CREATEPAGINGQUEUE queue = {.hDevice = handle};
+    D3DDDI_ALLOCATIONINFO2 info = {0};
+    D3DKMT_CREATEALLOCATION allocation = {
+        .hDevice = handle, .NumAllocations = 1, .pAllocationInfo2 = &info};
+    D3DKMT_SETQUEUEDLIMIT limit = {.hDevice = handle, .Type = D3DKMT_GET_QUEUEDLIMIT_PRESENT};
+    D3DKMT_GETDEVICESTATE fault = {.hDevice = handle, .StateType = D3DKMT_DEVICESTATE_PAGE_FAULT};
+    D3DKMT_MARKDEVICEASERROR error = {.hDevice = handle,
+                                      .Reason = D3DKMT_DEVICE_ERROR_REASON_GENERIC};
+
+    return D3DKMTCreateContext(&context) == STATUS_NOT_SUPPORTED && !context.hContext &&
+           D3DKMTCreateContextVirtual(&virtual) == STATUS_NOT_SUPPORTED && !virtual.hContext &&
+           D3DKMTCreatePagingQueue(&queue) == STATUS_NOT_SUPPORTED &&
+           D3DKMTCreateAllocation2(&allocation) == STATUS_NOT_SUPPORTED &&
+           D3DKMTSetQueuedLimit(&limit) == STATUS_NOT_SUPPORTED &&
+           D3DKMTGetDeviceState(&fault) == STATUS_NOT_SUPPORTED &&
+           D3DKMTMarkDeviceAsError(&error) == STATUS_NOT_SUPPORTED;
+}
+
+TEST_WITH(both, a_device_on_it_does_no_work)
+{
+    D3DKMT_CREATEDEVICE device = {0}, kept = {0};
+    D3DKMT_WAITFORIDLE idle = {0};
+    D3DKMT_DESTROYDEVICE destroy;
+    D3DKMT_CREATECONTEXT context;
+    D3DKMT_ADAPTERINFO info;
+    D3DKMT_HANDLE adapter = open_shown(&info);
+
+    TRY(c, adapter != 0);
+    device.hAdapter = kept.hAdapter = adapter;
+    SHOW(c, "DISP-012",
+         D3DKMTCreateDevice(&device) == STATUS_SUCCESS && device.hDevice && !device.pCommandBuffer);
+    SHOW(c, "DISP-012", does_no_work(device.hDevice));
+    idle.hDevice = device.hDevice;
+    SHOW(c, "DISP-012",
+         D3DKMTWaitForIdle(&idle) == STATUS_SUCCESS &&
+             state_of(device.hDevice) == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    destroy.hDevice = device.hDevice;
+    SHOW(c, "DISP-012",
+         D3DKMTDestroyDevice(&destroy) == STATUS_SUCCESS && !state_of(device.hDevice));
+    context = (D3DKMT_CREATECONTEXT){.hDevice = device.hDevice};
+    SHOW(c, "DISP-012", D3DKMTCreateContext(&context) == STATUS_INVALID_PARAMETER);
+    /* one that lives longer than the handle of its adapter, and ends with the process */
+    TRY(c, D3DKMTCreateDevice(&kept) == STATUS_SUCCESS);
+    TRY(c, close_handle(adapter) == STATUS_SUCCESS);
+    SHOW(c, "DISP-012",
+         state_of(kept.hDevice) == D3DKMT_DEVICEEXECUTION_ACTIVE && does_no_work(kept.hDevice));
+}
+
+static uint32_t pixel_at(const struct client *c, uint32_t x, uint32_t y)
+{
+    struct dxgk_picture picture;
+    const uint8_t *rgb;
+    uint32_t value;
+
+    if (dxgk_machine_capture(c->machine->dxgk, 1, 0, &picture, NULL, 0) != DXGK_OK)
+        return ~0u;
+    rgb = picture.rgb + 3 * ((size_t)y * picture.width + x);
+    value = (uint32_t)rgb[0] << 16 | (uint32_t)rgb[1] << 8 | rgb[2];
+    dxgk_picture_free(&picture);
+    return value;
+}
+
+TEST_WITH(both, a_device_on_it_presents)
+{
+    D3DKMT_CREATEDEVICE device = {0};
+    D3DKMT_PRESENT args = {0};
+    D3DKMT_ADAPTERINFO info;
+    D3DKMT_HANDLE adapter = open_shown(&info);
+
+    TRY(c, adapter != 0);
+    device.hAdapter = adapter;
+    TRY(c, D3DKMTCreateDevice(&device) == STATUS_SUCCESS);
+    for (unsigned named = 0; named < 2; named++) { /* its adapter, or no other */
+        memset(&args, 0, sizeof(args));
+        args.hDevice = device.hDevice;
+        args.hAdapter = named ? adapter : 0;
+        args.Flags.ColorFill = args.Flags.DstRectValid = 1;
+        args.Color = 0x123456 + named;
+        args.DstRect = (RECT){100, 50, 200, 80};
+        SHOW(c, "DISP-012", D3DKMTPresent(&args) == STATUS_SUCCESS);
+        dxgk_client_sleep(50000000);
+        SHOW(c, "DISP-012",
+             pixel_at(c, 100, 50) == args.Color && pixel_at(c, 199, 79) == args.Color &&
+                 pixel_at(c, 200, 80) != args.Color);
+    }
+    args.Flags.ColorFill = 0;
+    args.Flags.Blt = 1;
+    args.hSource = 0x40000001;
+    SHOW(c, "DISP-012", D3DKMTPresent(&args) == STATUS_INVALID_PARAMETER);
+    args.Flags.Blt = 0;
+    args.Flags.Flip = 1;
+    SHOW(c, "DISP-012", D3DKMTPresent(&args) == STATUS_NOT_SUPPORTED);
     TRY(c, close_handle(adapter) == STATUS_SUCCESS);
 }
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Events of firmware on an adapter with outputs, and what a driver asks for by their flags. */
 #include "modes/monitor.h"
+#include "port/callbacks/acpi_method.h"
 #include "port/running/acpi.h"
 #include "port/support/display.h"
 #include "support/test.h"
+
+#include <string.h>
 
 static ULONG flags, before_call;
 static NTSTATUS answer;
@@ -253,4 +256,94 @@ static void anew(struct probe *p)
 TEST(flags_ask_for_another_topology)
 {
     start(make(), anew);
+}
+
+/* ---- methods ---- */
+
+#define ACPI_PANEL 0x400u
+
+static struct {
+    struct port_adapter *adapter;
+    unsigned calls;
+    ULONG device, method, argument, room, answer;
+    NTSTATUS status;
+} method;
+
+static NTSTATUS evaluate(void *context, struct port_adapter *adapter, ULONG device,
+                         const ACPI_EVAL_INPUT_BUFFER_COMPLEX *input, ULONG input_bytes,
+                         ACPI_EVAL_OUTPUT_BUFFER *output, ULONG output_bytes)
+{
+    CHECK(context == &method && input_bytes == sizeof(*input));
+    method.calls++;
+    method.adapter = adapter;
+    method.device = device;
+    method.method = input->MethodNameAsUlong;
+    method.argument = input->Argument[0].Argument;
+    method.room = output_bytes;
+    if (output_bytes < sizeof(*output))
+        return method.status;
+    output->Signature = ACPI_EVAL_OUTPUT_BUFFER_SIGNATURE;
+    output->Length = sizeof(*output);
+    output->Count = 1;
+    output->Argument[0].Type = ACPI_METHOD_ARGUMENT_INTEGER;
+    output->Argument[0].DataLength = sizeof(ULONG);
+    output->Argument[0].Argument = method.answer;
+    return method.status;
+}
+
+static NTSTATUS call_method(struct probe *p, ULONG uid, ACPI_EVAL_OUTPUT_BUFFER *output)
+{
+    ACPI_EVAL_INPUT_BUFFER_COMPLEX input = {
+        .Signature = 7, .MethodNameAsUlong = ACPI_METHOD_OUTPUT_BCM, .ArgumentCount = 1};
+    NTSTATUS status;
+
+    input.Argument[0].Argument = 55;
+    status = p->state[0].dxgk.DxgkCbEvalAcpiMethod(p->state[0].dxgk.DeviceHandle, uid, &input,
+                                                   sizeof(input), output,
+                                                   output ? sizeof(*output) : 0);
+    CHECK_RULE("LIFE-103", input.Signature == ACPI_EVAL_INPUT_BUFFER_COMPLEX_SIGNATURE);
+    return status;
+}
+
+static void methods_of_children(struct probe *p)
+{
+    ACPI_EVAL_OUTPUT_BUFFER output = {.Length = 99};
+
+    method.answer = 1234;
+    CHECK_RULE("DISP-027", call_method(p, DISPLAY_CHILD, &output) == STATUS_SUCCESS &&
+                               method.calls == 1 && method.device == ACPI_PANEL);
+    CHECK(method.adapter == p->adapter[0] && method.method == ACPI_METHOD_OUTPUT_BCM &&
+          method.argument == 55 && method.room == sizeof(output));
+    CHECK_RULE("LIFE-103", output.Signature == ACPI_EVAL_OUTPUT_BUFFER_SIGNATURE &&
+                               output.Length == sizeof(output) && output.Count == 1 &&
+                               output.Argument[0].Argument == 1234);
+    CHECK_RULE("LIFE-103", call_method(p, DISPLAY_ADAPTER_HW_ID, NULL) == STATUS_SUCCESS &&
+                               method.device == DISPLAY_ADAPTER_HW_ID && method.room == 0);
+    /* the identifier of firmware is none of a child; nor is a child without one an ACPI device */
+    CHECK_RULE("DISP-027",
+               call_method(p, ACPI_PANEL, NULL) == STATUS_OBJECT_NAME_NOT_FOUND &&
+                   call_method(p, DISPLAY_CHILD + 1, NULL) == STATUS_OBJECT_NAME_NOT_FOUND &&
+                   method.calls == 2);
+    CHECK_RULE("DISP-027", display_modes(p)->targets == 2 &&
+                               display_modes(p)->target[0].id == DISPLAY_CHILD &&
+                               display_seen.commit[0].target == DISPLAY_CHILD);
+    method.status = STATUS_OBJECT_NAME_NOT_FOUND;
+    output.Length = 99;
+    CHECK_RULE("LIFE-104", call_method(p, DISPLAY_CHILD, &output) == method.status &&
+                               method.calls == 3 && output.Length == 99);
+    port_acpi_methods_set(NULL);
+    CHECK_RULE("LIFE-104", call_method(p, DISPLAY_CHILD, &output) == STATUS_OBJECT_NAME_NOT_FOUND &&
+                               method.calls == 3 && output.Length == 99);
+}
+
+TEST(methods_of_firmware_are_those_of_the_identifier_it_knows)
+{
+    static const struct port_acpi_methods methods = {.evaluate = evaluate, .context = &method};
+    struct probe *p = make();
+
+    memset(&method, 0, sizeof(method));
+    polled_first(p);
+    p->child[0].AcpiUid = ACPI_PANEL;
+    port_acpi_methods_set(&methods);
+    start(p, methods_of_children);
 }

@@ -8,7 +8,9 @@
 
 #define OK(call) CHECK((call) == STATUS_SUCCESS)
 
-static bool leave_scaling_open; /* in the proposal */
+/* in the proposal */
+static D3DKMDT_VIDPN_PRESENT_PATH_SCALING proposed_scaling;
+static D3DKMDT_VIDPN_PRESENT_PATH_SCALING_SUPPORT claimed;
 /* of the paths to the first and to the second output */
 static D3DKMDT_VIDPN_PRESENT_PATH_ROTATION_SUPPORT offsets[2];
 static bool own_offsets;
@@ -23,9 +25,8 @@ static void add_path(const struct hands *h, UINT target)
     OK(h->t->pfnCreateNewPathInfo(h->topology, &path));
     path->VidPnSourceId = 0;
     path->VidPnTargetId = target;
-    path->ContentTransformation.Scaling = leave_scaling_open ? D3DKMDT_VPPS_NOTSPECIFIED
-                                                             : D3DKMDT_VPPS_CENTERED;
-    path->ContentTransformation.ScalingSupport.AspectRatioCenteredMax = leave_scaling_open;
+    path->ContentTransformation.Scaling = proposed_scaling;
+    path->ContentTransformation.ScalingSupport = claimed;
     path->ContentTransformation.Rotation = D3DKMDT_VPPR_IDENTITY;
     path->VidPnTargetColorBasis = D3DKMDT_CB_SCRGB;
     path->Content = D3DKMDT_VPPC_GRAPHICS;
@@ -92,7 +93,9 @@ static struct probe *make(const struct probe_options *options)
 {
     struct probe *p = display_create(options);
 
-    leave_scaling_open = own_offsets = false;
+    proposed_scaling = D3DKMDT_VPPS_CENTERED;
+    memset(&claimed, 0, sizeof(claimed));
+    own_offsets = false;
     probe_set_entry(p, PROBE_NotifyAcpiEvent, true);
     p->after[PROBE_NotifyAcpiEvent] = answer_event;
     p->before[PROBE_RecommendFunctionalVidPn] = recommend;
@@ -171,21 +174,50 @@ TEST(the_most_important_one_leaves)
 
 /* ---- what paths support ---- */
 
+static void set_claims(bool aspect, bool custom, bool stretched)
+{
+    memset(&claimed, 0, sizeof(claimed));
+    claimed.AspectRatioCenteredMax = aspect;
+    claimed.Custom = custom;
+    claimed.Stretched = stretched;
+}
+
 static void proposes_open_scaling(struct probe *p)
 {
+    const bool told = claimed.AspectRatioCenteredMax || claimed.Custom;
+
     press_key(p);
-    CHECK_RULE("VIDPN-114", probe_rule(p, "VIDPN-114") == 2 && /* paths */
-                                probe_record(p, "VIDPN-114")->severity == VERIFY_ERROR &&
+    CHECK_RULE("VIDPN-114", probe_rule(p, "VIDPN-114") == (told ? 2 : 0) && /* paths */
+                                (!told || probe_record(p, "VIDPN-114")->severity == VERIFY_ERROR) &&
                                 probe_rule(p, "VIDPN-163") == 1 && !shows_clone(p));
 }
 
+/* Of a driver that supports the one, the other, both or none of the scalings of WDDM 1.1. */
 TEST(a_scaling_that_is_left_open)
+{
+    for (unsigned claims = 0; claims < 4; claims++) {
+        struct probe *p = make(NULL);
+
+        proposed_scaling = D3DKMDT_VPPS_NOTSPECIFIED;
+        set_claims(claims & 1, claims & 2, true);
+        OK(probe_start(p));
+        probe_end(p, proposes_open_scaling);
+    }
+}
+
+static void proposes_a_scaling(struct probe *p)
+{
+    press_key(p);
+    CHECK_RULE("VIDPN-114", probe_rule(p, "VIDPN-114") == 0 && shows_clone(p));
+}
+
+TEST(a_scaling_that_is_named)
 {
     struct probe *p = make(NULL);
 
-    leave_scaling_open = true;
+    set_claims(true, true, true);
     OK(probe_start(p));
-    probe_end(p, proposes_open_scaling);
+    probe_end(p, proposes_a_scaling);
 }
 
 /* Both paths, which are enumerated when a client changes the mode. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Monitors that leave, and what is left without them. */
 #include "port/support/display.h"
+#include "sim/machine.h"
 #include "support/test.h"
 
 /* ---- what the driver supports alone ---- */
@@ -55,13 +56,47 @@ static struct probe *two_monitors(void)
     return p;
 }
 
+static UINT width_of(const struct probe *p, UINT source)
+{
+    const union mode *mode = mode_set_pinned(*vidpn_source_set(display_modes(p)->active, source));
+
+    return mode ? mode->source.Format.Graphics.PrimSurfSize.cx : 0;
+}
+
+static bool monitor_was_there; /* at the last commit */
+
+static void note_monitor(struct probe *p, const DXGKARG_COMMITVIDPN *args,
+                         const DXGK_VIDPN_INTERFACE *vidpn)
+{
+    (void)args;
+    (void)vidpn;
+    monitor_was_there = display_modes(p) && display_modes(p)->target[0].monitor;
+}
+
+/* What the second one shows stays as it is, whatever would be chosen for it now. */
+static bool second_stays(const struct probe *p)
+{
+    const struct modes *modes = display_modes(p);
+
+    return modes->active->paths == 1 && modes->active->path->VidPnTargetId == DISPLAY_CHILD + 1 &&
+           width_of(p, modes->active->path->VidPnSourceId) == 1024 && !modes->target[0].monitor &&
+           !display_seen.visible[0] && display_seen.visible[1];
+}
+
 static void one_leaves(struct probe *p)
 {
     const size_t asked = probe_count(p, PROBE_IsSupportedVidPn);
+    const size_t powered = probe_count(p, PROBE_SetPowerState);
     const UINT commits = display_seen.commits;
 
     wants_small = false;
+    display.in_commit = note_monitor;
+    display_modes(p)->target[1].last = (D3DKMDT_2DREGION){640, 480};
     display_indicate(p, 0, false);
+    CHECK_RULE("VIDPN-202/a", monitor_was_there && !display_modes(p)->target[0].monitor &&
+                                  display_seen.commit[commits].source == 0 &&
+                                  probe_count(p, PROBE_SetPowerState) == powered);
+    CHECK_RULE("VIDPN-202/b", second_stays(p));
     CHECK_RULE("VIDPN-202/b", probe_count(p, PROBE_IsSupportedVidPn) == asked + 1 &&
                                   asked_paths == 1 && display_seen.commits == commits + 1);
     CHECK_RULE("VIDPN-202/b", probe_nth(p, PROBE_IsSupportedVidPn, asked)->order <
@@ -74,6 +109,60 @@ TEST(the_rest_is_asked_about)
 
     CHECK(probe_start(p) == STATUS_SUCCESS);
     probe_end(p, one_leaves);
+}
+
+static uint64_t failing; /* request for memory, counted from the departure */
+static bool failed;
+
+static void leaves_in_want_of_memory(struct probe *p)
+{
+    struct util_heap *heap = &p->sim->heap;
+
+    display_modes(p)->target[1].last = (D3DKMDT_2DREGION){640, 480};
+    heap->fail_at = heap->requests + failing;
+    display_indicate(p, 0, false);
+    probe_sleep(2 * PROBE_SECOND);
+    heap->fail_at = 0;
+    failed = heap->failures > 0;
+    CHECK_RULE("VIDPN-202/b", second_stays(p) && probe_reports(p, VERIFY_WARNING) == 0);
+}
+
+/* The host tries again, and does what it would have done. */
+TEST(it_leaves_while_memory_is_short)
+{
+    failed = true;
+    wants_small = false;
+    for (failing = 1; failed; failing++) {
+        struct probe *p = display_create(NULL);
+
+        display.outputs = display.sources = 2;
+        CHECK(probe_start(p) == STATUS_SUCCESS);
+        probe_end(p, leaves_in_want_of_memory);
+    }
+    CHECK(failing > 5);
+}
+
+static void dark_one_leaves(struct probe *p)
+{
+    const size_t asked = probe_count(p, PROBE_IsSupportedVidPn);
+    const struct modes *modes = display_modes(p);
+    const UINT commits = display_seen.commits;
+
+    CHECK(modes->target[1].monitor && !vidpn_path_to(modes->active, DISPLAY_CHILD + 1));
+    display_indicate(p, 1, false);
+    CHECK_RULE("VIDPN-202/a", !modes->target[1].monitor && display_seen.commits == commits &&
+                                  probe_count(p, PROBE_IsSupportedVidPn) == asked &&
+                                  modes->active->paths == 1 && display_seen.visible[0]);
+}
+
+/* No source was left for it, so there is no path to go. */
+TEST(one_that_shows_nothing_leaves)
+{
+    struct probe *p = display_create(NULL);
+
+    display.outputs = 2;
+    CHECK(probe_start(p) == STATUS_SUCCESS);
+    probe_end(p, dark_one_leaves);
 }
 
 static void the_other_changes(struct probe *p)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The order in which a display-only driver is asked at its start, and who asks it. */
+/* The order in which a driver with displays is asked at its start, and who asks it. */
 #include "ddi/entries_display.h"
 #include "modes/monitor.h"
-#include "port/support/display.h"
+#include "port/support/client.h"
+#include "port/support/panels.h"
 #include "sim/thread.h"
 #include "support/test.h"
 
@@ -208,6 +209,101 @@ TEST(a_start_has_its_order)
     }
     CHECK_RULE("DISP-170", at == 3);
     display_end(p);
+}
+
+/* A panel, an output, a child that is none, and another output. */
+static struct probe *full_with_four(void)
+{
+    struct probe *p = panels_create(DXGKDDI_INTERFACE_VERSION_WDDM2_4, 1, 3);
+
+    add_child(p, 1, TypeVideoOutput, DISPLAY_CHILD + 1, HpdAwarenessInterruptible);
+    add_child(p, 2, TypeOther, 9, HpdAwarenessInterruptible);
+    add_child(p, 3, TypeVideoOutput, DISPLAY_CHILD + 3, HpdAwarenessPolled);
+    probe_set_entry(p, PROBE_ControlEtwLogging, true);
+    return p;
+}
+
+TEST(a_start_of_a_full_driver_has_its_order)
+{
+    struct probe *p = full_with_four();
+    const struct probe_call *panel_query, *last, *system;
+    const ULONG order[] = {9, DISPLAY_CHILD + 1, DISPLAY_CHILD + 3};
+    unsigned at = 0;
+
+    CHECK(IS(probe_start(p), STATUS_SUCCESS));
+    last = probe_query(p, DXGKQAITYPE_DISPLAY_DRIVERCAPS_EXTENSION, 0);
+    panel_query = probe_query(p, DXGKQAITYPE_INTEGRATED_DISPLAY_DESCRIPTOR2, 0);
+    system = probe_nth(p, PROBE_CreateProcess, 0);
+    CHECK(last && panel_query && probe_count(p, PROBE_CreateDevice) == 2);
+    CHECK_RULE("DISP-170",
+               precedes(p, PROBE_StartDevice, PROBE_QueryChildRelations) &&
+                   precedes(p, PROBE_QueryChildRelations, PROBE_QueryAdapterInfo) &&
+                   last->left <= system->order &&
+                   precedes(p, PROBE_CreateProcess, PROBE_CreateDevice) &&
+                   precedes(p, PROBE_CreateDevice, PROBE_CreateContext) &&
+                   begin_of(p, PROBE_CreateContext) < begin_of(p, PROBE_SetRootPageTable) &&
+                   begin_of(p, PROBE_SetRootPageTable) < panel_query->order);
+    CHECK_RULE("DISP-170",
+               panel_query->left <= begin_of(p, PROBE_QueryChildStatus) &&
+                   precedes(p, PROBE_QueryChildStatus, PROBE_QueryDeviceDescriptor) &&
+                   precedes(p, PROBE_QueryDeviceDescriptor, PROBE_EnumVidPnCofuncModality) &&
+                   precedes(p, PROBE_CommitVidPn, PROBE_ControlEtwLogging));
+    for (size_t i = 0; i < probe_count(p, PROBE_QueryDeviceDescriptor); i++) {
+        const struct probe_call *descriptor = probe_nth(p, PROBE_QueryDeviceDescriptor, i);
+
+        at += at + 1 < 3 && descriptor->arg[1] == order[at + 1];
+        CHECK_RULE("DISP-170", descriptor->arg[1] == order[at]);
+    }
+    CHECK_RULE("DISP-170", at == 2);
+    display_end(p);
+}
+
+static struct probe_client *watcher;
+static ULONG listed;
+
+static void list_adapters(struct probe *p)
+{
+    D3DKMT_ENUMADAPTERS all = {0};
+
+    (void)p;
+    CHECK(IS(D3DKMTEnumAdapters(&all), STATUS_SUCCESS));
+    listed = all.NumAdapters;
+}
+
+static void look_in_commit(struct probe *p, const DXGKARG_COMMITVIDPN *args,
+                           const DXGK_VIDPN_INTERFACE *vidpn)
+{
+    (void)args;
+    (void)vidpn;
+    display.in_commit = NULL;
+    listed = 99;
+    watcher = probe_client_start(p, list_adapters);
+    while (!watcher->done)
+        probe_sleep(1000);
+    CHECK_RULE("DISP-170", listed == 0);
+    CHECK_RULE("KMT-044", listed == 0);
+}
+
+TEST(users_come_after_the_first_commit)
+{
+    for (unsigned full_driver = 0; full_driver < 2; full_driver++)
+        for (unsigned monitor = 0; monitor < 2; monitor++) {
+            struct probe *p = full_driver ? full_display_create(NULL) : display_create(NULL);
+
+            watcher = NULL;
+            probe_clients_begin(p);
+            display.connected[0] = monitor;
+            display.in_commit = look_in_commit;
+            CHECK(IS(probe_start(p), STATUS_SUCCESS));
+            CHECK(display_seen.commits == monitor && !watcher == !monitor);
+            if (watcher)
+                probe_client_end(p, watcher);
+            probe_client_end(p, probe_client_run(p, list_adapters));
+            CHECK_RULE("DISP-170", listed == 1);
+            CHECK(probe_stop(p) == 0);
+            probe_clients_end(p);
+            probe_destroy(p);
+        }
 }
 
 /* ---- one worker ---- */

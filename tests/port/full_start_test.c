@@ -50,6 +50,86 @@ TEST(the_first_picture)
     display_end(p);
 }
 
+TEST(displays_are_switched_off)
+{
+    const struct probe_options dark = {.port.no_displays = true};
+
+    for (unsigned sources = 0; sources < 2; sources++) {
+        struct probe *p = full_display_create(&dark);
+
+        display.sources = display.outputs = sources;
+        CHECK_RULE("DISP-001/a",
+                   IS(probe_start(p), sources ? STATUS_NOT_SUPPORTED : STATUS_SUCCESS) &&
+                       display_seen.commits == 0 && probe_count(p, PROBE_QueryChildStatus) == 0);
+        probe_destroy(p);
+    }
+}
+
+/* ---- the last of the capability queries ---- */
+
+static UINT extension_given;
+
+static void note_extension(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_QUERYADAPTERINFO *q = (const DXGKARG_QUERYADAPTERINFO *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    if (q->Type == DXGKQAITYPE_DISPLAY_DRIVERCAPS_EXTENSION)
+        extension_given = *(const UINT *)q->pOutputData;
+}
+
+TEST(what_else_displays_can_do_is_asked_last)
+{
+    static const UINT claimed[] = {0, DXGKDDI_WDDMv1_3, DXGKDDI_WDDMv2};
+
+    for (size_t i = 0; i < sizeof(claimed) / sizeof(claimed[0]); i++) {
+        const struct probe_options options = {.version = DXGKDDI_INTERFACE_VERSION_WDDM2_0};
+        struct probe *p = full_display_create(&options);
+        const struct probe_call *extension, *system;
+
+        if (claimed[i] != DXGKDDI_WDDMv2)
+            probe_make_1x(p);
+        p->caps.WDDMVersion = (DXGK_WDDMVERSION)claimed[i];
+        p->before[PROBE_QueryAdapterInfo] = note_extension;
+        extension_given = 99;
+        CHECK(IS(probe_start(p), STATUS_SUCCESS));
+        extension = probe_query(p, DXGKQAITYPE_DISPLAY_DRIVERCAPS_EXTENSION, 0);
+        CHECK_RULE("DISP-166/a",
+                   extension && (int)extension->query_type == 16 &&
+                       probe_queries(p, DXGKQAITYPE_DISPLAY_DRIVERCAPS_EXTENSION) == 1 &&
+                       extension->query.OutputDataSize == 4 && extension_given == 0);
+        if (claimed[i] == DXGKDDI_WDDMv2) {
+            system = probe_nth(p, PROBE_CreateProcess, 0);
+            CHECK_RULE("DISP-166/a", probe_query(p, DXGKQAITYPE_HISTORYBUFFERPRECISION, 0)->left <=
+                                             extension->order &&
+                                         extension->left <= system->order);
+            for (size_t k = 0; k < probe_count(p, PROBE_QueryAdapterInfo); k++)
+                CHECK_RULE("DISP-166/a",
+                           probe_nth(p, PROBE_QueryAdapterInfo, k)->order <= extension->order ||
+                               probe_nth(p, PROBE_QueryAdapterInfo, k)->order > system->order);
+        }
+        display_end(p);
+    }
+}
+
+TEST(who_is_not_asked_what_else_displays_can_do)
+{
+    const struct probe_options older = {.version = DXGKDDI_INTERFACE_VERSION_WDDM1_3};
+    struct probe *p = full_display_create(&older);
+
+    probe_make_1x(p);
+    CHECK(IS(probe_start(p), STATUS_SUCCESS));
+    CHECK_RULE("DISP-166/c", probe_queries(p, DXGKQAITYPE_DISPLAY_DRIVERCAPS_EXTENSION) == 0);
+    display_end(p);
+
+    p = probe_create(NULL); /* one without displays */
+    CHECK_RULE("DISP-166/c", IS(probe_start(p), STATUS_SUCCESS) &&
+                                 probe_queries(p, DXGKQAITYPE_DISPLAY_DRIVERCAPS_EXTENSION) == 0);
+    probe_destroy(p);
+}
+
+/* ---- where the picture is ---- */
+
 static void look_at_address(struct probe *p)
 {
     const DXGK_SEGMENTDESCRIPTOR4 *segment = port_segment(p->adapter[0],
@@ -70,12 +150,30 @@ TEST(where_the_primary_is)
 
 /* ---- other modes ---- */
 
+static bool shown[8]; /* what the n-th call of SetVidPnSourceVisibility said */
+
+static void note_visibility(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_SETVIDPNSOURCEVISIBILITY *args =
+        (const DXGKARG_SETVIDPNSOURCEVISIBILITY *)(uintptr_t)call->arg[1];
+    const size_t n = probe_count(p, PROBE_SetVidPnSourceVisibility) - 1;
+
+    shown[n % 8] = args->Visible != FALSE;
+    display_seen.visible[args->VidPnSourceId] = args->Visible != FALSE;
+}
+
 static void another_mode(struct probe *p)
 {
     const HANDLE first = full_seen.primary;
     const unsigned closed = (unsigned)probe_count(p, PROBE_CloseAllocation);
 
     CHECK(NT_SUCCESS(display_ask_mode(p, 0, 800, 600, 0)));
+    CHECK_RULE("VIDPN-188/b", probe_count(p, PROBE_SetVidPnSourceVisibility) == 3 && shown[0] &&
+                                  !shown[1] && shown[2]);
+    CHECK_RULE("VIDPN-188/b",
+               before(p, PROBE_SetVidPnSourceVisibility, 1, PROBE_CommitVidPn, 1) &&
+                   before(p, PROBE_CommitVidPn, 1, PROBE_SetVidPnSourceAddress, 1) &&
+                   before(p, PROBE_SetVidPnSourceAddress, 1, PROBE_SetVidPnSourceVisibility, 2));
     CHECK_RULE("PRES-061/b", full_seen.created == 2 && full_seen.primary != first &&
                                  full_seen.committed[1] == full_seen.primary);
     CHECK_RULE("PRES-057", full_seen.surface.Width == 800 && full_seen.surface.Height == 600);
@@ -115,6 +213,7 @@ TEST(each_mode_has_its_primary)
 {
     struct probe *p = full_display_create(NULL);
 
+    p->before[PROBE_SetVidPnSourceVisibility] = note_visibility;
     CHECK(IS(probe_start(p), STATUS_SUCCESS));
     probe_end(p, another_mode);
     CHECK(full_seen.created >= 2);
@@ -177,9 +276,12 @@ static void small(DXGK_ALLOCATIONINFO *info)
     info->Size = 1024 * 768 * 4 - 1;
 }
 
-static void cached(DXGK_ALLOCATIONINFO *info)
+static DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 more_flags;
+
+static void with_more_flags(DXGK_ALLOCATIONINFO *info)
 {
-    info->FlagsWddm2.Cached = 1;
+    info->FlagsWddm2.CpuVisible = 0; /* without it two of them would be findings of their own */
+    info->FlagsWddm2.Value |= more_flags.Value;
 }
 
 TEST(a_primary_that_is_not_as_it_was_asked_for)
@@ -195,11 +297,31 @@ TEST(a_primary_that_is_not_as_it_was_asked_for)
     full.in_create = small;
     CHECK_RULE("PRES-080", IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "PRES-080") == 1);
     display_end(p);
+}
 
-    p = full_display_create(NULL);
-    full.in_create = cached;
-    CHECK_RULE("PRES-075", IS(probe_start(p), STATUS_SUCCESS) && probe_rule(p, "PRES-075") == 1);
-    display_end(p);
+/* What is left of it is a primary as any other; in strict mode there is none. */
+TEST(flags_that_no_primary_has)
+{
+    static const DXGK_ALLOCATIONINFOFLAGS_WDDM2_0 flags[] = {{.PermanentSysMem = 1},
+                                                             {.Cached = 1},
+                                                             {.Protected = 1},
+                                                             {.ExistingSysMem = 1},
+                                                             {.ExistingKernelSysMem = 1}};
+
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        for (unsigned refused = 0; refused < 2; refused++) {
+            const struct probe_options options = {.strict = refused};
+            struct probe *p = full_display_create(&options);
+
+            more_flags = flags[i];
+            full.in_create = with_more_flags;
+            CHECK(IS(probe_start(p), STATUS_SUCCESS));
+            CHECK_RULE("PRES-075", probe_rule(p, "PRES-075") == 1 &&
+                                       (refused || probe_reports(p, VERIFY_WARNING) == 1) &&
+                                       full_seen.addresses == !refused &&
+                                       display_seen.visible[0] == !refused);
+            display_end(p);
+        }
 }
 
 TEST(what_a_full_driver_needs)

@@ -7,6 +7,7 @@
 #include "support/test.h"
 #include "verify/verify.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct {
@@ -17,7 +18,11 @@ static struct {
     unsigned enables, writes, outside;
     UINT next; /* line that is to be written next */
     uint8_t irql;
-    uint8_t stained; /* the driver swaps red and blue */
+    uint32_t swapped; /* of all pixels the driver shows these bits of red in blue, and the reverse */
+    struct {
+        UINT x, y;
+        uint32_t bits; /* are others than were written */
+    } stain[2];
     bool order, opaque, whole;
 } screen;
 
@@ -35,11 +40,24 @@ static void enable(struct probe *p, struct probe_call *call)
     call->result = (uint64_t)screen.status;
 }
 
+/* What the driver makes of a pixel that it is to show. */
+static uint32_t drawn(uint32_t pixel, UINT x, UINT y)
+{
+    const uint32_t turned = (pixel & 0xFF) << 16 | (pixel & 0xFF00) | (pixel >> 16 & 0xFF);
+
+    pixel = (pixel & ~screen.swapped) | (turned & screen.swapped);
+    for (unsigned i = 0; i < 2; i++)
+        if (screen.stain[i].x == x && screen.stain[i].y == y)
+            pixel ^= screen.stain[i].bits;
+    return pixel;
+}
+
 static void write_block(struct probe *p, struct probe_call *call)
 {
     const uint32_t *source = (const uint32_t *)(uintptr_t)call->arg[1];
     const UINT width = (UINT)call->arg[2], lines = (UINT)call->arg[3], top = (UINT)call->arg[6];
     const struct port_scanout to = port_display_scanout(port_adapter_first(p->port), 0);
+    const unsigned bytes = to.format == D3DDDIFMT_R8G8B8 ? 3 : 4;
 
     screen.writes++;
     screen.irql = call->irql < screen.irql ? call->irql : screen.irql;
@@ -53,10 +71,10 @@ static void write_block(struct probe *p, struct probe_call *call)
             uint32_t pixel = source[(size_t)y * width + x];
 
             screen.opaque &= pixel >> 24 == 0xFF;
-            if (screen.stained)
-                pixel = (pixel & 0xFF) << 16 | (pixel & 0xFF00) | (pixel >> 16 & 0xFF);
-            memcpy((uint8_t *)(uintptr_t)to.pixels + (size_t)(y + top) * to.pitch + (size_t)x * 4,
-                   &pixel, 4);
+            pixel = drawn(pixel, x, y + top);
+            memcpy((uint8_t *)(uintptr_t)to.pixels + (size_t)(y + top) * to.pitch +
+                       (size_t)x * bytes,
+                   &pixel, bytes);
         }
 }
 
@@ -162,16 +180,81 @@ TEST(it_is_drawn_line_by_line)
     probe_destroy(p);
 }
 
-TEST(other_pixels_are_counted)
+/* In front of white and blue the paper alone is another one with red and blue swapped. */
+TEST(red_and_blue_are_swapped)
 {
     struct probe *p = make(true);
+    unsigned paper = 0;
+    char count[32];
 
-    screen.stained = 1;
+    screen.swapped = 0xFFFFFF;
     run(p);
-    CHECK_RULE("PRES-052/a", probe_rule(p, "PRES-052") == 1 &&
-                                 probe_said(p, "PRES-052", "pixels of the screen") &&
+    for (UINT y = 0; y < 768; y++)
+        for (UINT x = 0; x < 1024; x++)
+            paper += shown(p, x, y) == 0x800000;
+    snprintf(count, sizeof(count), "%u pixels of the screen", paper);
+    CHECK_RULE("PRES-052/a", probe_rule(p, "PRES-052") == 1 && probe_said(p, "PRES-052", count) &&
+                                 probe_said(p, "PRES-052", "the first at 0, 0") &&
                                  probe_record(p, "PRES-052")->severity == VERIFY_WARNING);
     probe_destroy(p);
+}
+
+/* On a frame buffer of the firmware of this format. */
+static struct probe *make_lit(D3DDDIFORMAT format, UINT pitch)
+{
+    const struct port_firmware_display lit = {
+        .width = 1024, .height = 768, .pitch = pitch, .format = format};
+    struct probe *p = make(true);
+
+    CHECK(port_post_configure(p->port, p->device[0], &lit) == STATUS_SUCCESS);
+    return p;
+}
+
+TEST(other_pixels_are_counted)
+{
+    static const struct {
+        D3DDDIFORMAT format;
+        UINT pitch;
+    } buffers[] = {{D3DDDIFMT_X8R8G8B8, 4096}, {D3DDDIFMT_A8R8G8B8, 4352}, {D3DDDIFMT_R8G8B8, 3072}};
+
+    for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++) {
+        struct probe *p = make_lit(buffers[i].format, buffers[i].pitch);
+
+        screen.stain[0].x = 1023; /* in the last line, and in one before it, further right */
+        screen.stain[0].y = 700;
+        screen.stain[1].x = 3;
+        screen.stain[1].y = 767;
+        screen.stain[0].bits = 0x010000;
+        screen.stain[1].bits = 0x000001;
+        run(p);
+        CHECK_RULE("PRES-052/a", probe_rule(p, "PRES-052") == 1 &&
+                                     probe_said(p, "PRES-052", "2 pixels of the screen") &&
+                                     probe_said(p, "PRES-052", "the first at 1023, 700"));
+        probe_destroy(p);
+
+        p = make_lit(buffers[i].format, buffers[i].pitch);
+        screen.stain[0].bits = 0xFF000000; /* no color bits */
+        run(p);
+        CHECK_RULE("PRES-052/b", screen.writes == 48 && probe_rule(p, "PRES-052") == 0);
+        probe_destroy(p);
+    }
+}
+
+/* What is shown is of another size than the screen that the driver gave. */
+TEST(another_size_is_not_compared)
+{
+    static const D3DKMDT_2DREGION sizes[] = {{1000, 768}, {1024, 760}};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct probe *p = make(true);
+
+        screen.width = sizes[i].cx;
+        screen.height = sizes[i].cy;
+        screen.swapped = 0xFFFFFF;
+        run(p);
+        CHECK_RULE("PRES-052/b", screen.writes == 48 && probe_rule(p, "PRES-052") == 0);
+        probe_destroy(p);
+    }
 }
 
 TEST(only_if_it_is_asked_for)

@@ -122,6 +122,48 @@ TEST(no_rotation_is_identity_with_its_offset)
     display_end(p);
 }
 
+static bool newest; /* the driver is of WDDM 1.1 */
+
+static void ask_for_later_scalings(struct probe *p)
+{
+    struct modes_wish wish = {.given = true,
+                              .size = {800, 500},
+                              .frequency = {60, 1},
+                              .rotation = D3DKMDT_VPPR_IDENTITY,
+                              .scaling = D3DKMDT_VPPS_ASPECTRATIOCENTEREDMAX};
+
+    for (unsigned i = 0; i < 2; i++) { /* also as the host's own choice */
+        CHECK(IS(display_set_mode(display_modes(p), &wish), STATUS_SUCCESS));
+        CHECK_RULE("VIDPN-113/a", shown()->Scaling == (newest ? D3DKMDT_VPPS_ASPECTRATIOCENTEREDMAX
+                                                              : D3DKMDT_VPPS_STRETCHED));
+        wish.scaling = D3DKMDT_VPPS_UNINITIALIZED;
+        wish.size = (D3DKMDT_2DREGION){640, 500};
+    }
+    CHECK_RULE("VIDPN-113/a", !shown()->ScalingSupport.AspectRatioCenteredMax == !newest &&
+                                  !shown()->ScalingSupport.Custom == !newest &&
+                                  shown()->ScalingSupport.Stretched);
+}
+
+TEST(scalings_that_older_drivers_do_not_have)
+{
+    static const UINT versions[] = {DXGKDDI_INTERFACE_VERSION_VISTA,
+                                    DXGKDDI_INTERFACE_VERSION_VISTA_SP1,
+                                    DXGKDDI_INTERFACE_VERSION_WIN7};
+
+    for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+        const struct probe_options options = {.version = versions[i]};
+        struct probe *p = full_display_create(&options);
+
+        probe_make_1x(p);
+        newest = i == 2;
+        display.in_commit = note_path;
+        display.source_mode[1] = display_source_mode(800, 500);
+        display.source_mode[2] = display_source_mode(640, 500);
+        display.scaling.AspectRatioCenteredMax = display.scaling.Custom = 1;
+        run(p, ask_for_later_scalings);
+    }
+}
+
 TEST(of_equal_size_nothing_is_cleared)
 {
     struct probe *p = choosing();
@@ -135,17 +177,67 @@ TEST(of_equal_size_nothing_is_cleared)
 
 /* ---- scalings ---- */
 
+/* Of a signal that follows it the size is that of the source, whatever that is. */
+static void ask_for_following(struct probe *p)
+{
+    struct modes_wish wish = {.given = true,
+                              .size = {800, 600},
+                              .rotation = D3DKMDT_VPPR_IDENTITY,
+                              .scaling = D3DKMDT_VPPS_CENTERED};
+
+    CHECK(display_seen.commit[0].size.cx == 800);
+    CHECK_RULE("VIDPN-112", shown()->Scaling == D3DKMDT_VPPS_IDENTITY);
+    CHECK_RULE("VIDPN-115", shown()->Scaling == D3DKMDT_VPPS_IDENTITY);
+    CHECK(IS(display_set_mode(display_modes(p), &wish), STATUS_SUCCESS));
+    CHECK_RULE("VIDPN-115", shown()->Scaling == D3DKMDT_VPPS_CENTERED);
+    wish.scaling = D3DKMDT_VPPS_STRETCHED;
+    CHECK(IS(display_set_mode(display_modes(p), &wish), STATUS_SUCCESS));
+    CHECK_RULE("VIDPN-115", shown()->Scaling == D3DKMDT_VPPS_STRETCHED);
+    wish.scaling = D3DKMDT_VPPS_IDENTITY;
+    CHECK(IS(display_set_mode(display_modes(p), &wish), STATUS_SUCCESS));
+    CHECK_RULE("VIDPN-112", shown()->Scaling == D3DKMDT_VPPS_IDENTITY);
+}
+
 TEST(a_signal_that_follows_its_source_is_not_scaled)
+{
+    static const D3DKMDT_2DREGION following[] = {
+        {0, 0}, {D3DKMDT_DIMENSION_NOTSPECIFIED, D3DKMDT_DIMENSION_NOTSPECIFIED}};
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct probe *p = choosing();
+
+        display.source_mode[0] = display_source_mode(800, 600);
+        display.source_modes = 1;
+        display.target_mode[0].VideoSignalInfo.ActiveSize = following[i];
+        run(p, ask_for_following);
+    }
+}
+
+/* One dimension alone is not enough for identity. */
+static void ask_for_half(struct probe *p)
+{
+    struct modes_wish wish = {.given = true,
+                              .size = {1024, 600},
+                              .rotation = D3DKMDT_VPPR_IDENTITY,
+                              .scaling = D3DKMDT_VPPS_IDENTITY};
+
+    CHECK(IS(display_set_mode(display_modes(p), &wish), STATUS_SUCCESS));
+    CHECK_RULE("VIDPN-112", shown()->Scaling == D3DKMDT_VPPS_STRETCHED);
+    wish.size = (D3DKMDT_2DREGION){800, 768};
+    CHECK(IS(display_set_mode(display_modes(p), &wish), STATUS_SUCCESS));
+    CHECK_RULE("VIDPN-112", shown()->Scaling == D3DKMDT_VPPS_STRETCHED);
+    wish.size = (D3DKMDT_2DREGION){1024, 768};
+    CHECK(IS(display_set_mode(display_modes(p), &wish), STATUS_SUCCESS));
+    CHECK_RULE("VIDPN-112", shown()->Scaling == D3DKMDT_VPPS_IDENTITY);
+}
+
+TEST(identity_is_for_equal_sizes)
 {
     struct probe *p = choosing();
 
-    display.source_mode[0] = display_source_mode(800, 600);
-    display.source_modes = 1;
-    display.target_mode[0].VideoSignalInfo.ActiveSize = (D3DKMDT_2DREGION){0, 0};
-    CHECK(IS(probe_start(p), STATUS_SUCCESS));
-    CHECK_RULE("VIDPN-115",
-               display_seen.commit[0].size.cx == 800 && shown()->Scaling == D3DKMDT_VPPS_IDENTITY);
-    display_end(p);
+    display.source_mode[1] = display_source_mode(1024, 600);
+    display.source_mode[2] = display_source_mode(800, 768);
+    run(p, ask_for_half);
 }
 
 static void ask_scaling(struct probe *p)

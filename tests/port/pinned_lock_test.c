@@ -85,12 +85,12 @@ static void cached_body(struct probe *p)
 {
     D3DKMT_HANDLE allocation;
 
-    (void)p;
     CHECK(IS(probe_gpu_begin(&gpu), STATUS_SUCCESS));
     CHECK(IS(probe_gpu_allocate(&gpu, MB, &allocation), STATUS_SUCCESS));
     CHECK_RULE("ALLOC-054", IS(lock_it(allocation), STATUS_GRAPHICS_CANT_EVICT_PINNED_ALLOCATION) &&
                                 strcmp(probe_refused_rule, "ALLOC-054") == 0 && driver.out == 0 &&
                                 in_memory(allocation));
+    CHECK_RULE("PRES-075", probe_rule(p, "PRES-075") == 0); /* it is no primary */
     CHECK(IS(D3DKMTUnlock2(&(D3DKMT_UNLOCK2){gpu.device, allocation}), STATUS_INVALID_PARAMETER));
     CHECK(IS(probe_gpu_end(&gpu), STATUS_SUCCESS));
 }

@@ -91,6 +91,41 @@ TEST(a_client_polls)
     run(p, polls);
 }
 
+static ULONG polled[8];
+static unsigned asked;
+
+static void note_uid(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    polled[asked++ % 8] = ((const DXGK_CHILD_STATUS *)(uintptr_t)call->arg[1])->ChildUid;
+}
+
+static void polls_each(struct probe *p)
+{
+    D3DKMT_POLLDISPLAYCHILDREN args = {.hAdapter = open_first()};
+
+    for (unsigned i = 1; i <= 2; i++) {
+        asked = 0;
+        CHECK(IS(D3DKMTPollDisplayChildren(&args), STATUS_SUCCESS));
+        CHECK_RULE("DISP-042/b", asked == 2 && polled[0] == FIRST && polled[1] == FIRST + 3);
+    }
+    (void)p;
+}
+
+/* Two that are polled, one that tells and one that is always there. */
+TEST(those_that_are_polled_are_asked_once)
+{
+    struct probe *p = display_create(NULL);
+
+    display.outputs = 4;
+    set_child(p, 0, HpdAwarenessPolled);
+    set_child(p, 1, HpdAwarenessInterruptible);
+    set_child(p, 2, HpdAwarenessAlwaysConnected);
+    set_child(p, 3, HpdAwarenessPolled);
+    p->before[PROBE_QueryChildStatus] = note_uid;
+    run(p, polls_each);
+}
+
 static void polls_all(struct probe *p)
 {
     D3DKMT_POLLDISPLAYCHILDREN args = {.hAdapter = open_first(), .PollInterruptible = 1};

@@ -17,10 +17,11 @@ static struct {
     DXGKARG_COMMITVIDPN_FLAGS flags;
     HANDLE primary;
     DXGKARG_UPDATEACTIVEVIDPNPRESENTPATH update;
-    unsigned fail_commit; /* the n-th commit from here on fails, from 1 on; 0: none */
-    unsigned fails;       /* that many follow */
-    NTSTATUS failure;
+    unsigned fail_commit;     /* the n-th commit from here on fails, from 1 on; 0: none */
+    unsigned fails;           /* that many follow */
+    NTSTATUS failure, second; /* of the first that fails, and of those that follow; 0: the same */
     D3DKMDT_VIDPN_PRESENT_PATH_SCALING tried[8];
+    D3DKMDT_VIDPN_PRESENT_PATH_ROTATION turned[8];
     unsigned tries;
 } seen;
 
@@ -76,8 +77,10 @@ static void note_commit(struct probe *p, const DXGKARG_COMMITVIDPN *args,
     if (!path)
         return;
     seen.ordinal = (UINT)path->ImportanceOrdinal;
-    if (seen.tries < 8)
+    if (seen.tries < 8) {
+        seen.turned[seen.tries] = path->ContentTransformation.Rotation;
         seen.tried[seen.tries++] = path->ContentTransformation.Scaling;
+    }
     (void)topology->pfnReleasePathInfo(handle, path);
 }
 
@@ -86,6 +89,7 @@ static void fail_commit(struct probe *p, struct probe_call *call)
     CHECK_RULE("VIDPN-167", call->irql == PASSIVE_LEVEL && probe_count(p, PROBE_CommitVidPn) > 0);
     if (seen.fail_commit && --seen.fail_commit == 0) {
         call->result = (uint32_t)seen.failure;
+        seen.failure = seen.second ? seen.second : seen.failure;
         seen.fail_commit = seen.fails ? 1 : 0;
         seen.fails -= seen.fails > 0;
     }
@@ -443,6 +447,110 @@ TEST(all_scalings_are_refused)
     display.source_mode[1] = display_source_mode(800, 500);
     display.scaling.AspectRatioCenteredMax = 1;
     run(p, check_all_scalings);
+}
+
+static void refuse_commits(unsigned count)
+{
+    seen.tries = 0;
+    seen.fail_commit = 1;
+    seen.fails = count - 1;
+    seen.failure = STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
+}
+
+static bool tried(unsigned i, D3DKMDT_VIDPN_PRESENT_PATH_SCALING scaling,
+                  D3DKMDT_VIDPN_PRESENT_PATH_ROTATION rotation)
+{
+    return seen.tried[i] == scaling && seen.turned[i] == rotation;
+}
+
+static const D3DKMDT_VIDPN_PRESENT_PATH_TRANSFORMATION *shown(const struct probe *p)
+{
+    return &vidpn_path_to(display_modes(p)->active, DISPLAY_CHILD)->ContentTransformation;
+}
+
+static void check_rotation_last(struct probe *p)
+{
+    CHECK(all_settled(p));
+    refuse_commits(3);
+    CHECK_RULE("VIDPN-183", display_ask_mode(p, 0, 800, 600, 1) ==
+                                    STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED &&
+                                probe_rule(p, "VIDPN-183") == 1 && seen.tries == 3);
+    CHECK_RULE("VIDPN-183", tried(0, D3DKMDT_VPPS_STRETCHED, D3DKMDT_VPPR_ROTATE90) &&
+                                tried(1, D3DKMDT_VPPS_CENTERED, D3DKMDT_VPPR_ROTATE90) &&
+                                tried(2, D3DKMDT_VPPS_STRETCHED, D3DKMDT_VPPR_IDENTITY));
+    CHECK(active_size(p, 0, 1024, 768));
+    refuse_commits(2);
+    CHECK_RULE("VIDPN-183", display_ask_mode(p, 0, 640, 480, 3) == STATUS_SUCCESS &&
+                                seen.tries == 3 && active_size(p, 0, 640, 480) &&
+                                shown(p)->Scaling == D3DKMDT_VPPS_STRETCHED &&
+                                shown(p)->Rotation == D3DKMDT_VPPR_IDENTITY);
+}
+
+TEST(no_rotation_is_tried_last)
+{
+    struct probe *p = watched(1);
+
+    p->caps.SupportSmoothRotation = FALSE;
+    run(p, check_rotation_last);
+}
+
+static void check_supported_only(struct probe *p)
+{
+    CHECK(all_settled(p));
+    refuse_commits(2);
+    CHECK_RULE("VIDPN-183",
+               !NT_SUCCESS(display_ask_mode(p, 0, 800, 500, 0)) && seen.tries == 2 &&
+                   tried(0, D3DKMDT_VPPS_ASPECTRATIOCENTEREDMAX, D3DKMDT_VPPR_IDENTITY) &&
+                   tried(1, D3DKMDT_VPPS_STRETCHED, D3DKMDT_VPPR_IDENTITY));
+}
+
+/* The refused one is not tried again, nor is one that the driver does not support. */
+TEST(scalings_that_are_supported)
+{
+    struct probe *p = watched(1);
+
+    memset(&display.scaling, 0, sizeof(display.scaling));
+    display.scaling.Stretched = display.scaling.AspectRatioCenteredMax = 1;
+    display.source_mode[1] = display_source_mode(800, 500);
+    run(p, check_supported_only);
+}
+
+/* One that a client wants where the sizes are equal: identity comes before the others. */
+static void check_identity_first(struct probe *p)
+{
+    const struct modes_wish wish = {.given = true,
+                                    .size = {1024, 768},
+                                    .rotation = D3DKMDT_VPPR_IDENTITY,
+                                    .scaling = D3DKMDT_VPPS_CENTERED};
+
+    CHECK(all_settled(p));
+    refuse_commits(1);
+    CHECK_RULE("VIDPN-183", display_set_mode(display_modes(p), &wish) == STATUS_SUCCESS &&
+                                seen.tries == 2 &&
+                                tried(0, D3DKMDT_VPPS_CENTERED, D3DKMDT_VPPR_IDENTITY) &&
+                                tried(1, D3DKMDT_VPPS_IDENTITY, D3DKMDT_VPPR_IDENTITY));
+}
+
+TEST(identity_is_the_first_other_scaling)
+{
+    run(watched(1), check_identity_first);
+}
+
+static void check_other_failure(struct probe *p)
+{
+    CHECK(all_settled(p));
+    refuse_commits(2);
+    seen.second = STATUS_UNSUCCESSFUL;
+    CHECK_RULE("VIDPN-183",
+               display_ask_mode(p, 0, 800, 600, 1) == STATUS_UNSUCCESSFUL && seen.tries == 2);
+}
+
+TEST(another_failure_ends_the_attempts)
+{
+    struct probe *p = watched(1);
+
+    p->caps.SupportSmoothRotation = FALSE;
+    run(p, check_other_failure);
 }
 
 /* ---- visibility ---- */

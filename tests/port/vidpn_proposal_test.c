@@ -53,6 +53,17 @@ static struct probe *make(void)
     return p;
 }
 
+static void set_child(struct probe *p, UINT i, D3DKMDT_VIDEO_OUTPUT_TECHNOLOGY technology,
+                      DXGK_CHILD_DEVICE_HPD_AWARENESS awareness)
+{
+    p->child[i] = (DXGK_CHILD_DESCRIPTOR){
+        .ChildDeviceType = TypeVideoOutput,
+        .ChildUid = DISPLAY_CHILD + i,
+        .ChildCapabilities = {.HpdAwareness = awareness,
+                              .Type.VideoOutput = {.InterfaceTechnology = technology,
+                                                   .MonitorOrientationAwareness = D3DKMDT_MOA_NONE}}};
+}
+
 static void start(struct probe *p, void (*body)(struct probe *p))
 {
     OK(probe_start(p));
@@ -189,6 +200,17 @@ static void build_without_scaling(struct probe *p, struct hands *h)
     give_target(h, DISPLAY_CHILD, true);
 }
 
+static void build_without_rotation(struct probe *p, struct hands *h)
+{
+    D3DKMDT_VIDPN_PRESENT_PATH *path = new_path(h, 0, DISPLAY_CHILD);
+
+    (void)p;
+    path->ContentTransformation.Rotation = D3DKMDT_VPPR_UNPINNED;
+    OK(h->t->pfnAddPath(h->topology, path));
+    give_source(h, 0, true);
+    give_target(h, DISPLAY_CHILD, true);
+}
+
 static void build_for_nobody(struct probe *p, struct hands *h)
 {
     (void)p;
@@ -206,8 +228,13 @@ static void refuse_proposal(struct probe *p, struct probe_call *call)
     refuse_800 = false;
 }
 
-static vidpn_body *const bad[] = {build_nothing,         build_without_target, build_without_source,
-                                  build_without_scaling, build_for_nobody,     build_good};
+static vidpn_body *const bad[] = {build_nothing,
+                                  build_without_target,
+                                  build_without_source,
+                                  build_without_scaling,
+                                  build_without_rotation,
+                                  build_for_nobody,
+                                  build_good};
 
 /* The size of before is not chosen again: that of the driver's list that fits the wish is. */
 static void dropped(struct probe *p)
@@ -233,6 +260,107 @@ TEST(bad_proposals_are_dropped)
     }
 }
 
+/* The monitor goes while the driver makes its proposal. */
+static void build_while_it_leaves(struct probe *p, struct hands *h)
+{
+    DXGK_CHILD_STATUS status = {.Type = StatusConnection, .ChildUid = DISPLAY_CHILD};
+
+    build_good(p, h);
+    OK(p->state[0].dxgk.DxgkCbIndicateChildStatus(p->state[0].dxgk.DeviceHandle, &status));
+}
+
+static void monitor_leaves(struct probe *p)
+{
+    press_key(p);
+    CHECK_RULE("VIDPN-163/a", probe_rule(p, "VIDPN-163") == 1 &&
+                                  probe_said(p, "VIDPN-163", "a target without a monitor"));
+    CHECK_RULE("VIDPN-163/c", display_modes(p)->active->paths == 0 && !display_seen.visible[0]);
+}
+
+TEST(a_proposal_for_a_monitor_that_leaves)
+{
+    struct probe *p = make();
+
+    proposal.build = build_while_it_leaves;
+    start(p, monitor_leaves);
+}
+
+/* A client wants the target driven although nothing is on it (VIDPN-207). */
+static void proposes_forced_target(struct probe *p)
+{
+    OK(display_force(display_modes(p), DISPLAY_CHILD + 1, true));
+    proposal.build = build_for_nobody;
+    press_key(p);
+    CHECK_RULE("VIDPN-163/a", proposal.calls == 1 && probe_rule(p, "VIDPN-163") == 0 &&
+                                  vidpn_path_to(display_modes(p)->active, DISPLAY_CHILD + 1) &&
+                                  !vidpn_path_to(display_modes(p)->active, DISPLAY_CHILD));
+}
+
+TEST(a_proposal_for_a_target_that_is_forced)
+{
+    struct probe *p = make();
+
+    for (UINT i = 0; i < 2; i++)
+        set_child(p, i, D3DKMDT_VOT_HD15, HpdAwarenessInterruptible);
+    start(p, proposes_forced_target);
+}
+
+static void run_short_of_memory(struct probe *p, struct probe_call *call)
+{
+    (void)call;
+    p->sim->heap.fail_at = p->sim->heap.requests +
+                           1; /* when the host asks whether it is supported */
+}
+
+static void proposes_in_want_of_memory(struct probe *p)
+{
+    const UINT commits = display_seen.commits;
+    const size_t asked = probe_count(p, PROBE_IsSupportedVidPn);
+
+    proposal.build = build_good;
+    display_modes(p)->target[0].last = (D3DKMDT_2DREGION){640, 480};
+    press_key(p);
+    CHECK_RULE("VIDPN-163/a", proposal.calls == 1 && p->sim->heap.failures == 1 &&
+                                  probe_count(p, PROBE_IsSupportedVidPn) == asked &&
+                                  display_seen.commits == commits &&
+                                  probe_reports(p, VERIFY_WARNING) == 0);
+}
+
+TEST(a_proposal_in_want_of_memory)
+{
+    struct probe *p = make();
+
+    p->after[PROBE_RecommendFunctionalVidPn] = run_short_of_memory;
+    start(p, proposes_in_want_of_memory);
+}
+
+/* The device is pulled out of the machine while the driver is asked about its proposal. */
+static void pull_out(struct probe *p, struct probe_call *call)
+{
+    if (proposal.calls == 0)
+        return;
+    ((DXGKARG_ISSUPPORTEDVIDPN *)(uintptr_t)call->arg[1])->IsVidPnSupported = FALSE;
+    OK(port_adapter_unplug(p->adapter[0], DxgkRemovalPnPNotify, true));
+}
+
+static void proposes_and_is_gone(struct probe *p)
+{
+    const UINT commits = display_seen.commits;
+
+    proposal.build = build_good;
+    press_key(p);
+    CHECK_RULE("VIDPN-163/a", proposal.calls == 1 && probe_rule(p, "VIDPN-163") == 0 &&
+                                  display_seen.commits == commits);
+}
+
+TEST(a_proposal_of_a_device_that_is_gone)
+{
+    struct probe *p = make();
+
+    p->after[PROBE_IsSupportedVidPn] = pull_out;
+    start(p, proposes_and_is_gone);
+}
+
 static void nothing_changes(struct probe *p)
 {
     const UINT commits = display_seen.commits;
@@ -256,13 +384,7 @@ TEST(no_proposal)
     struct probe *p = make();
 
     for (UINT i = 0; i < 2; i++)
-        p->child[i] = (DXGK_CHILD_DESCRIPTOR){
-            .ChildDeviceType = TypeVideoOutput,
-            .ChildUid = DISPLAY_CHILD + i,
-            .ChildCapabilities = {
-                .HpdAwareness = i ? HpdAwarenessInterruptible : HpdAwarenessPolled,
-                .Type.VideoOutput = {.InterfaceTechnology = D3DKMDT_VOT_HDMI,
-                                     .MonitorOrientationAwareness = D3DKMDT_MOA_NONE}}};
+        set_child(p, i, D3DKMDT_VOT_HDMI, i ? HpdAwarenessInterruptible : HpdAwarenessPolled);
     start(p, nothing_changes);
 }
 

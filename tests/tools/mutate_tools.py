@@ -54,15 +54,15 @@ def load_tool():
     return module
 
 
-def become(kind):
+def become(kind, code=CODE):
     """What the mutants of a kind make of their lines, white space apart."""
-    source, found = operators.Source(CODE), []
+    source, found = operators.Source(code), []
     for mutant in operators.mutants(source):
         if mutant.kind == kind:
-            text = CODE[:mutant.start] + mutant.new + CODE[mutant.end:]
-            begin = CODE.rfind("\n", 0, mutant.start) + 1
-            end = CODE.find("\n", mutant.end - 1 if CODE[mutant.end - 1] == "\n" else mutant.end)
-            found.append(" ".join(text[begin:end + len(text) - len(CODE)].split()))
+            text = code[:mutant.start] + mutant.new + code[mutant.end:]
+            begin = code.rfind("\n", 0, mutant.start) + 1
+            end = code.find("\n", mutant.end - 1 if code[mutant.end - 1] == "\n" else mutant.end)
+            found.append(" ".join(text[begin:end + len(text) - len(code)].split()))
     return found
 
 
@@ -89,6 +89,10 @@ class Mistakes(unittest.TestCase):
                                                 "return value > 1 || check(other, thing) ? STATUS_SUCCESS : STATUS_NOT_FOUND;"])
         self.assertEqual(become("condition negated"), ["if (!(flag >= 16 || !thing)) // not in force: x == y"])
 
+    def test_each_clause_of_a_chain_is_dropped_once(self):
+        self.assertEqual(become("clause dropped", CHAINED), ["return b(c) && c;", "return a == 1 && c;", "return a == 1 && b(c) ;",
+                                                             "return b && c;", "return a && c;", "return a || c;", "return a || b ;"])
+
     def test_statements(self):
         self.assertEqual(become("call removed"), [";"])
         self.assertEqual(become("assignment removed"), [";"])
@@ -109,6 +113,18 @@ class Mistakes(unittest.TestCase):
         self.assertEqual([function[0] for function in source.functions], ["choose"])
         self.assertEqual(source.function_at(CODE.index("util_assert"))[1], "static NTSTATUS")
         self.assertIsNone(source.function_at(CODE.index("rows")))
+
+
+CHAINED = """static bool every(int a, int b, int c)
+{
+    return a == 1 && b(c) && c;
+}
+
+static bool mixed(int a, int b, int c)
+{
+    return a || b && c;
+}
+"""
 
 
 RULED = """/* NT-001: the function that follows. */

@@ -118,7 +118,7 @@ def operand_end(code, start, step):
         depth += step * ((char in "([") - (char in ")]"))
         if depth < 0 or (depth == 0 and (char in ";{}?:," or (step < 0 and code[at] == "=" and code[at - 1] not in "=!<>" and code[at + 1] != "="))):
             break
-        if depth == 0 and code[at:at + 2] in ("&&", "||"):
+        if depth == 0 and (code[at:at + 2] if step > 0 else code[max(at - 1, 0):at + 1]) in ("&&", "||"):
             break
         at += step
     return at
@@ -132,6 +132,8 @@ def conditions(source):
         end = operand_end(source.code, match.end(), 1)
         yield Mutant("clause dropped", match.start(), end, "")
         start = operand_end(source.code, match.start() - 1, -1) + 1
+        if source.code[:start].endswith(match.group()):
+            continue  # of "a && b && c", b was dropped with what is before it
         start += len(re.match(r"\s*(?:return\b\s*)?", source.code[start:match.start()]).group())
         yield Mutant("clause dropped", start, match.end() + 1, "")
     for match in re.finditer(r"\b(if|while) \(", source.code):

@@ -11,6 +11,7 @@
 #include "modes/monitor.h"
 #include "modes/vidpn_interfaces.h"
 #include "nt/ke/level.h"
+#include "port/callbacks/acpi_method.h"
 #include "port/callbacks/callback.h"
 #include "port/callbacks/child_callbacks.h"
 #include "port/callbacks/context_callbacks.h"
@@ -37,29 +38,6 @@
 #include "verify/refusal.h"
 
 /* ---- firmware ---- */
-
-/* LIFE-103, LIFE-104: the adapter has no ACPI namespace, so no method is found. */
-static NTSTATUS NTAPI eval_acpi_method(HANDLE handle, ULONG uid,
-                                       PACPI_EVAL_INPUT_BUFFER_COMPLEX input, ULONG input_bytes,
-                                       PACPI_EVAL_OUTPUT_BUFFER output, ULONG output_bytes)
-{
-    const ULONG signature = ACPI_EVAL_INPUT_BUFFER_COMPLEX_SIGNATURE;
-    struct port_callback cb;
-    NTSTATUS status = port_callback_begin(&cb, handle, "DxgkCbEvalAcpiMethod", PORT_CALLER,
-                                          SIM_IRQL_PASSIVE, "THREAD-047", 0);
-
-    (void)uid;
-    (void)output;
-    (void)output_bytes;
-    if (!NT_SUCCESS(status))
-        return status;
-    status = refuse(STATUS_OBJECT_NAME_NOT_FOUND, NULL, "the device has no ACPI methods");
-    if (!input || input_bytes < sizeof(*input) ||
-        !PORT_GIVE_MEMBER(ACPI_EVAL_INPUT_BUFFER_COMPLEX, input, Signature, &signature))
-        status = refuse(STATUS_INVALID_PARAMETER, NULL, "an input buffer of %u bytes at %p",
-                        (unsigned)input_bytes, (void *)input);
-    return port_callback_return(&cb, status);
-}
 
 /* PRES-007 to PRES-014: written on success alone, and zeroed where displays are off (LIFE-073). */
 static NTSTATUS acquire_post(HANDLE handle, const char *name, uintptr_t caller,
@@ -175,7 +153,7 @@ void port_interface_fill(struct port_adapter *adapter, DXGKRNL_INTERFACE *interf
         interface->Size = port_version_interface_bytes(port_driver_version(adapter));
     interface->Version = version;
     interface->DeviceHandle = adapter->handle;
-    interface->DxgkCbEvalAcpiMethod = eval_acpi_method;
+    interface->DxgkCbEvalAcpiMethod = port_eval_acpi_method;
     interface->DxgkCbAcquirePostDisplayOwnership = acquire_post_display_ownership;
     interface->DxgkCbAcquirePostDisplayOwnership2 = acquire_post_display_ownership2;
     interface->DxgkCbUnblockUEFIFrameBufferRanges = unblock_frame_buffer_ranges;

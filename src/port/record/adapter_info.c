@@ -106,6 +106,11 @@ bool port_adapter_lost(const struct port_adapter *adapter)
     return adapter->lost || sim_current->stopped;
 }
 
+bool port_adapter_is_open(const struct port_adapter *adapter)
+{
+    return adapter->open && !port_adapter_lost(adapter);
+}
+
 DEVICE_POWER_STATE port_adapter_power(const struct port_adapter *adapter)
 {
     return adapter->power.state;

@@ -50,6 +50,8 @@ struct vidsch *port_adapter_vidsch(const struct port_adapter *adapter); /* NULL:
 /* ---- state ---- */
 /* Lost for good (stopped, removed, bug check): calls give STATUS_DEVICE_REMOVED. */
 bool port_adapter_lost(const struct port_adapter *adapter);
+/* Has it started, so that clients may find it (KMT-044, DISP-170)? */
+bool port_adapter_is_open(const struct port_adapter *adapter);
 DEVICE_POWER_STATE port_adapter_power(const struct port_adapter *adapter);
 enum iommu_mode port_adapter_dma_mode(const struct port_adapter *adapter);
 /* PORT_IOMMU_DOMAIN, _MAPPINGS and _ATTACHED in force, whether IOMMUFlags, the driver or a caller

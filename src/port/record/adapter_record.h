@@ -48,6 +48,7 @@ struct port_adapter {
     /* state: adapter.c, start.c; references: adapter_info.c */
     enum port_state state;
     bool lost;
+    bool open;       /* between a start that is complete and the stop */
     bool refused;    /* a finding of the start refuses the adapter (port_refuse.h) */
     bool unserved;   /* what this machine lacks does */
     bool displays;   /* it drives video present sources */

@@ -112,21 +112,35 @@ static void write_all(struct port_adapter *adapter, const struct ddi_system_disp
     }
 }
 
+/* 0: the format has other color bits than the image. */
+static unsigned pixel_bytes(D3DDDIFORMAT format)
+{
+    switch ((int)format) {
+    case D3DDDIFMT_X8R8G8B8:
+    case D3DDDIFMT_A8R8G8B8:
+        return 4;
+    case D3DDDIFMT_R8G8B8:
+        return 3;
+    default:
+        return 0;
+    }
+}
+
 /* PRES-052 */
 static void compare(struct port_adapter *adapter, const struct ddi_system_display *screen,
                     const char *text)
 {
     const struct port_scanout shown = port_display_scanout(adapter, 0);
+    const unsigned bytes = pixel_bytes(shown.format);
     unsigned differ = 0, first_x = 0, first_y = 0;
 
-    if (!shown.pixels || shown.width != screen->width || shown.height != screen->height ||
-        (shown.format != D3DDDIFMT_X8R8G8B8 && shown.format != D3DDDIFMT_A8R8G8B8))
+    if (!shown.pixels || shown.width != screen->width || shown.height != screen->height || !bytes)
         return;
     for (UINT y = 0; y < shown.height; y++)
         for (UINT x = 0; x < shown.width; x++) {
-            uint32_t pixel;
+            uint32_t pixel = 0;
 
-            memcpy(&pixel, shown.pixels + (size_t)y * shown.pitch + (size_t)x * 4, 4);
+            memcpy(&pixel, shown.pixels + (size_t)y * shown.pitch + (size_t)x * bytes, bytes);
             if (!((pixel ^ pixel_of(text, x, y)) & 0xFFFFFF))
                 continue;
             first_x = differ ? first_x : x;

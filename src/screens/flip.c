@@ -362,9 +362,10 @@ static NTSTATUS write_flip(struct flip *flip, const struct scanouts_flip *wanted
 /* The device still owns the source in the mode for which the primary was made. */
 static NTSTATUS check_still(const struct scanout *s, const struct scanouts_flip *wanted)
 {
-    if (s->owner != wanted->device)
-        return refuse(STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER, "PRES-281",
-                      "the device has lost source %u during the present", s->source);
+    const NTSTATUS status = queued_check_owner(s, wanted->device);
+
+    if (!NT_SUCCESS(status))
+        return status;
     if (s->commits != wanted->commits)
         return refuse(STATUS_GRAPHICS_PRESENT_MODE_CHANGED, "PRES-088",
                       "the mode of source %u has changed during the present", s->source);

@@ -72,7 +72,8 @@ bool planes_third_form(const struct scanouts *scanouts);
 UINT planes_shown(const struct scanouts *scanouts, UINT source);
 /* Queue planes of one source, which are handed over together, each behind the flips of its layer.
  * STATUS_INVALID_PARAMETER: the driver was not asked about what would be shown, or cannot show it.
- * PASSIVE_LEVEL. */
+ * STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER: the device has lost the source while it waited for
+ * room. PASSIVE_LEVEL. */
 NTSTATUS planes_present(struct scanouts *scanouts, const struct planes_present *present);
 
 struct planes_checked {

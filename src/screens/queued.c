@@ -33,6 +33,14 @@ void queued_leave(struct scanouts *scanouts)
         (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
 }
 
+NTSTATUS queued_check_owner(const struct scanout *s, const struct vidmm_device *device)
+{
+    if (s->owner == device && s->owner_type == D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE)
+        return STATUS_SUCCESS;
+    return refuse(STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER, "PRES-281",
+                  "the device has lost source %u during the present", s->source);
+}
+
 /* PRES-288, PRES-289 */
 NTSTATUS queued_await_room(struct scanouts *scanouts, const struct vidmm_device *device, UINT limit,
                            bool do_not_wait)

@@ -171,6 +171,9 @@ void shown_stays(struct shown *shown);
  * STATUS_NO_MEMORY (PRES-288, PRES-289). */
 NTSTATUS queued_await_room(struct scanouts *scanouts, const struct vidmm_device *device, UINT limit,
                            bool do_not_wait);
+/* Afterwards: STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER if the source is not the device's any more
+ * (PRES-281). */
+NTSTATUS queued_check_owner(const struct scanout *s, const struct vidmm_device *device);
 /* A thread that waited in here, counted in `users`, is done. */
 void queued_leave(struct scanouts *scanouts);
 

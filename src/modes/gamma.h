@@ -22,8 +22,8 @@ struct modes_ramp {
 
 /* Bytes of a ramp of this type; 0: it has none. */
 UINT modes_ramp_bytes(D3DDDI_GAMMARAMP_TYPE type);
-/* Show the source with this ramp. The driver has the cap for it. If it refuses, the one before stays
- * in force (VIDPN-123). On the display worker. */
+/* Show the source with this ramp. The driver has the cap for it. If it refuses, the one before
+ * stays in force (VIDPN-123). On the display worker. */
 NTSTATUS modes_set_gamma(struct modes *modes, UINT source, const struct modes_ramp *ramp);
 /* Whose ramp the source has; NULL: nobody's. */
 const void *modes_gamma_setter(const struct modes *modes, UINT source);

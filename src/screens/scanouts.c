@@ -325,6 +325,7 @@ void scanouts_reset(struct scanouts *scanouts)
         planes_drop_all(s);
         planes_off(s);
         s->lost = true;
+        s->reports = false; /* PRES-172, as below */
         s->blanks = 0;
     }
     scanouts->enabled = scanouts->keeps = scanouts->resetting = false; /* PRES-172 */

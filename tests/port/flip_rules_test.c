@@ -181,26 +181,76 @@ static void overlap(struct probe *p)
     flips_end();
 }
 
-TEST(a_flip_excludes_the_service_routine_alone)
+static struct probe *excluding(void)
 {
     struct probe *p = flips_create(NULL);
-    struct probe_client *client;
 
-    in_flip = rendering = beside = overlapped = false;
+    in_flip = rendering = beside = overlapped = escaped = false;
     interrupts = 0;
     p->caps.FlipCaps.FlipOnVSyncMmIo = 1;
     p->caps.MaxQueuedFlipOnVSync = 2;
     probe_set_entry(p, PROBE_Escape, true);
     inner = p->before[PROBE_SetVidPnSourceAddress];
     p->before[PROBE_SetVidPnSourceAddress] = long_flip;
-    escaped = false;
+    return p;
+}
+
+/* With the other client of the body. */
+static void exclude(struct probe *p, void (*body)(struct probe *p))
+{
+    struct probe_client *client;
+
     probe_clients_begin(p);
     CHECK(IS(probe_start(p), STATUS_SUCCESS));
-    client = probe_client_run(p, overlap);
+    client = probe_client_run(p, body);
     probe_client_end(p, other);
     probe_client_end(p, client);
     probe_clients_end(p);
     display_end(p);
+}
+
+TEST(a_flip_excludes_the_service_routine_alone)
+{
+    exclude(excluding(), overlap);
+}
+
+/* ---- a change of what is shown by SetDisplayMode ---- */
+
+static void alone(struct probe *p, struct probe_call *call)
+{
+    beside |= rendering;
+    in_flip = true;
+    sim_block(sim_now() + 5000000, NULL);
+    in_flip = false;
+    inner(p, call);
+}
+
+static void note_escape(struct probe *p, struct probe_call *call)
+{
+    overlapped |= in_flip;
+    long_escape(p, call);
+}
+
+static void mode_switch(struct probe *p)
+{
+    flips_begin(p);
+    flips_show_first();
+    p->before[PROBE_Escape] = note_escape;
+    p->before[PROBE_SetVidPnSourceAddress] = alone;
+    other = probe_client_start(p, escape);
+    while (!rendering)
+        probe_sleep(100000);
+    CHECK(IS(flips_set_mode(flips.primary[1]), STATUS_SUCCESS));
+    CHECK_RULE("PRES-130", !beside && flips_last()->irql == PASSIVE_LEVEL);
+    while (!escaped)
+        probe_sleep(1000000);
+    CHECK_RULE("PRES-130", !overlapped);
+    flips_end();
+}
+
+TEST(a_mode_switch_is_alone_in_the_driver)
+{
+    exclude(excluding(), mode_switch);
 }
 
 /* ---- what may be called inside ---- */

@@ -214,6 +214,55 @@ TEST(a_flip_excludes_the_service_routine_alone)
     exclude(excluding(), overlap);
 }
 
+static void long_create(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    rendering = true;
+    sim_block(sim_now() + 30000000, NULL);
+    rendering = false;
+}
+
+static void other_mode(struct probe *p)
+{
+    CHECK(NT_SUCCESS(display_ask_mode(p, 1, 800, 600, 0)));
+    escaped = true;
+}
+
+/* The primary of another source is being created, by another thread of the system. */
+static void beside_creation(struct probe *p)
+{
+    D3DKMT_CREATEDEVICE create = {.Flags.RequestVSync = 1}; /* they stay enabled */
+
+    flips_begin(p);
+    create.hAdapter = flips.gpu.adapter;
+    CHECK(IS(D3DKMTCreateDevice(&create), STATUS_SUCCESS));
+    flips_show_first();
+    CHECK(IS(flips_flip(flips.primary[1]), STATUS_SUCCESS));
+    CHECK(IS(flips_flip(flips.primary[2]), STATUS_SUCCESS));
+    probe_sleep(60000000); /* both are in memory */
+    p->before[PROBE_CreateAllocation] = long_create;
+    beside = false;
+    other = probe_client_start(p, other_mode);
+    while (!rendering)
+        probe_sleep(100000);
+    CHECK(IS(flips_flip(flips.primary[1]), STATUS_SUCCESS));
+    probe_sleep(5000000);
+    CHECK_RULE("PRES-130", rendering && beside);
+    while (!escaped)
+        probe_sleep(1000000);
+    flips_end();
+}
+
+TEST(a_flip_beside_another_thread_of_the_system)
+{
+    struct probe *p = excluding();
+
+    display.outputs = display.sources = 2;
+    display.connected[1] = true;
+    exclude(p, beside_creation);
+}
+
 /* ---- a change of what is shown by SetDisplayMode ---- */
 
 static void alone(struct probe *p, struct probe_call *call)

@@ -47,6 +47,7 @@ static NTSTATUS find_device(struct kmt_call *call, D3DKMT_HANDLE context, struct
     if (!planes_most(p->scanouts))
         return refuse(STATUS_NOT_SUPPORTED, "PRES-303", "the driver has no multi-plane overlays");
     p->present.device = p->device->mm;
+    p->present.sch = p->device->sch;
     p->present.context = vidsch_context_driver_handle(sch);
     p->present.limit = kmt_queued_limit(p->device);
     p->present.plane = p->plane;

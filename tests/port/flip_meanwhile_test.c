@@ -110,6 +110,84 @@ TEST(the_mode_changes_while_a_present_waits)
     owner_run(owner_create(NULL), another_mode);
 }
 
+/* Off and on: the mode is that for which the primary was made, all the time. */
+static void same_mode(struct probe *p)
+{
+    begin_waiting(p);
+    CHECK(NT_SUCCESS(display_power(display_modes(p), DISPLAY_CHILD, false)));
+    CHECK(NT_SUCCESS(display_power(display_modes(p), DISPLAY_CHILD, true)));
+    go_on();
+    CHECK_RULE("PRES-088", IS(status, STATUS_SUCCESS));
+    CHECK_RULE("PRES-248", scanouts_flips(port_display_scanouts(p->adapter[0]), 0) == LIMIT + 1);
+    owner_end();
+}
+
+TEST(the_display_is_off_while_a_present_waits)
+{
+    owner_run(owner_create(NULL), same_mode);
+}
+
+/* A present wakes the adapter, which lights its display again. */
+static void while_asleep(struct probe *p)
+{
+    const struct full_address *last;
+
+    owner_begin(p);
+    owner_show(owner.primary[0]);
+    last = owner_last();
+    CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep)));
+    CHECK_RULE("PRES-252", IS(owner_flip(owner.primary[1]), STATUS_SUCCESS));
+    CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone)));
+    probe_sleep(100 * MS);
+    CHECK_RULE("PRES-252", owner_last()->allocation != last->allocation &&
+                               scanouts_flips(port_display_scanouts(p->adapter[0]), 0) == 1);
+    owner_end();
+}
+
+TEST(a_present_while_the_adapter_sleeps)
+{
+    owner_run(owner_create(NULL), while_asleep);
+}
+
+/* The path goes, and another one comes. */
+static void without_path(struct probe *p)
+{
+    UINT calls;
+
+    begin_waiting(p);
+    calls = full_seen.addresses;
+    display_indicate(p, 0, false);
+    go_on();
+    CHECK_RULE("PRES-088", IS(status, STATUS_GRAPHICS_PRESENT_MODE_CHANGED));
+    display_indicate(p, 0, true);
+    probe_sleep(100 * MS);
+    CHECK_RULE("PRES-088", full_seen.addresses == calls + 1 && flips_from(calls) == 0 &&
+                               owner_last()->allocation == full_seen.primary);
+    owner_end();
+}
+
+TEST(the_monitor_leaves_while_a_present_waits)
+{
+    owner_run(owner_create(NULL), without_path);
+}
+
+static void reset_meanwhile(struct probe *p)
+{
+    UINT calls;
+
+    begin_waiting(p);
+    calls = full_seen.addresses;
+    CHECK(NT_SUCCESS(vidsch_force_reset(port_adapter_vidsch(p->adapter[0]), true)));
+    go_on();
+    CHECK_RULE("PRES-254", IS(status, STATUS_DEVICE_REMOVED) && flips_from(calls) == 0);
+    owner_end();
+}
+
+TEST(the_adapter_is_reset_while_a_present_waits)
+{
+    owner_run(owner_create(NULL), reset_meanwhile);
+}
+
 static void another_owner(struct probe *p)
 {
     D3DKMT_CREATEDEVICE other = {.hAdapter = 0};
@@ -322,4 +400,73 @@ static void on_its_way(struct probe *p)
 TEST(the_mode_changes_while_a_flip_is_on_its_way)
 {
     owner_run(owner_create(NULL), on_its_way);
+}
+
+static void power_beside(struct probe *p)
+{
+    CHECK(NT_SUCCESS(display_power(display_modes(p), DISPLAY_CHILD, false)));
+    CHECK(NT_SUCCESS(display_power(display_modes(p), DISPLAY_CHILD, true)));
+    done = true;
+}
+
+/* A flip that waits until the display has been off and on. */
+static void flip_around(struct probe *p, struct probe_gpu *other)
+{
+    owner_begin(p);
+    owner_show(owner.primary[0]);
+    CHECK(NT_SUCCESS(probe_gpu_begin(other)));
+    probe_sleep(100 * MS);
+    CHECK(!full_engine.enabled);
+    probe_device_packet_ns = 20 * MS;
+    CHECK(NT_SUCCESS(probe_gpu_submit(other)));
+    probe_sleep(MS);
+    probe_device_packet_ns = 1000;
+    beside(p, power_beside);
+    probe_sleep(5 * MS);
+    CHECK(!done && display_seen.commits == 1);
+    CHECK(IS(owner_flip(owner.primary[1]), STATUS_SUCCESS));
+}
+
+static void lit_again(struct probe *p)
+{
+    const struct full_address *first;
+    struct probe_gpu other;
+
+    flip_around(p, &other);
+    first = owner_last();
+    await_done();
+    probe_sleep(100 * MS);
+    CHECK_RULE("PRES-248", scanouts_flips(port_display_scanouts(p->adapter[0]), 0) == 1 &&
+                               owner_last()->allocation != first->allocation);
+    CHECK(NT_SUCCESS(probe_gpu_end(&other)));
+    owner_end();
+}
+
+TEST(the_display_is_off_while_a_flip_is_on_its_way)
+{
+    owner_run(owner_create(NULL), lit_again);
+}
+
+static void device_ends(struct probe *p)
+{
+    const struct full_address *first;
+    struct probe_gpu other;
+
+    flip_around(p, &other);
+    first = owner_last();
+    probe_sleep(MS);
+    CHECK(NT_SUCCESS(probe_gpu_end(&owner.gpu)));
+    await_done();
+    probe_sleep(100 * MS);
+    for (UINT i = 0; i < full_seen.addresses; i++)
+        CHECK_RULE("PRES-259", full_seen.address[i].allocation == first->allocation ||
+                                   full_seen.address[i].allocation == full_seen.primary);
+    CHECK_RULE("PRES-259", owner_last()->allocation == full_seen.primary);
+    CHECK(NT_SUCCESS(probe_gpu_end(&other)));
+    full_engine_stop();
+}
+
+TEST(a_device_ends_while_its_flip_is_on_its_way)
+{
+    owner_run(owner_create(NULL), device_ends);
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Flips that the GPU makes: their primaries stay in memory, and only as long as that takes. */
+/* Primaries of flips stay in memory, and only as long as those take: most of them by the GPU. */
+#include "modes/display_worker.h"
+#include "nt/base/current.h"
 #include "port/support/copies.h"
 #include "port/support/paged.h"
 #include "screens/scanouts.h"
+#include "sim/thread.h"
 #include "support/test.h"
 
 #include <string.h>
@@ -159,4 +162,50 @@ static void dropped(struct probe *p)
 TEST(a_primary_of_a_flip_that_is_dropped)
 {
     copies_run(create(), dropped);
+}
+
+/* ---- a flip that waits twice ---- */
+
+static void power_beside(struct probe *p)
+{
+    CHECK(NT_SUCCESS(display_power(display_modes(p), DISPLAY_CHILD, false)));
+    CHECK(NT_SUCCESS(display_power(display_modes(p), DISPLAY_CHILD, true)));
+}
+
+/* On its way to the driver when the display is turned off, and again when it is on. */
+static void twice(struct probe *p)
+{
+    struct copies_client other;
+    D3DKMT_RENDER render;
+
+    begin(p);
+    copies_begin(&other);
+    probe_sleep(100 * MS);
+    CHECK(!full_engine.enabled);
+    memset(&render, 0, sizeof(render));
+    render.hContext = other.context;
+    render.CommandLength = 64;
+    probe_device_packet_ns = 20 * MS;
+    CHECK(NT_SUCCESS(D3DKMTRender(&render)));
+    probe_sleep(MS);
+    probe_device_packet_ns = 1000;
+    sim_thread_release(probe_thread(p, nt_process_current(), "power", power_beside));
+    probe_sleep(5 * MS);
+    CHECK(IS(flip(primary[1]), STATUS_SUCCESS));
+    probe_sleep(100 * MS);
+    CHECK(display_seen.commits == 3 && scanouts_flips(port_display_scanouts(p->adapter[0]), 0) == 1);
+    CHECK(IS(flip(primary[2]), STATUS_SUCCESS));
+    probe_sleep(100 * MS);
+    press(3);
+    CHECK_RULE("PRES-081", !is_in_memory(primary[1]) && is_in_memory(primary[2]));
+    copies_end(&other);
+    end();
+}
+
+TEST(a_primary_whose_flip_waits_again)
+{
+    struct probe *p = create();
+
+    p->caps.FlipCaps.FlipOnVSyncMmIo = 1;
+    copies_run(p, twice);
 }

@@ -395,8 +395,9 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
     if (args->Flags.FlipDoNotFlip)
         flip.source = args->VidPnSourceId;
     status = kmt_source_owned(device, flip.source);
-    flip.commits = scanouts_commits(scanouts, flip.source);
+    flip.modes = scanouts_modes(scanouts, flip.source);
     flip.device = device->mm;
+    flip.sch = device->sch;
     flip.limit = kmt_queued_limit(device);
     flip.others = others.handle;
     flip.other_count = args->BroadcastContextCount;

@@ -20,15 +20,42 @@
 #include "verify/refusal.h"
 
 struct request {
+    const struct kmt_device *device;
     UINT source;
     struct modes_ramp ramp;
 };
 
+/* PRES-299: the device owns the source, or nobody does. */
+static NTSTATUS check_owner(const struct kmt_device *device, UINT source)
+{
+    D3DKMT_VIDPNSOURCEOWNER_TYPE type;
+    const struct vidmm_device *owner = scanouts_owner(port_display_scanouts(device->adapter->port),
+                                                      source, &type);
+
+    return !owner || owner == device->mm
+               ? STATUS_SUCCESS
+               : refuse(STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER, "PRES-299",
+                        "another device owns source %u", source);
+}
+
+/* Other requests came before: the owner may be another one by now. */
 static NTSTATUS set(struct modes *modes, void *arg)
 {
     const struct request *request = arg;
+    const NTSTATUS status = check_owner(request->device, request->source);
 
-    return modes_set_gamma(modes, request->source, &request->ramp);
+    return NT_SUCCESS(status) ? modes_set_gamma(modes, request->source, &request->ramp) : status;
+}
+
+/* The ramps of a device that ends, and no others. */
+static NTSTATUS drop(struct modes *modes, void *arg)
+{
+    const struct kmt_device *device = arg;
+
+    for (UINT source = 0; source < modes->sources; source++)
+        if (modes_gamma_setter(modes, source) == device->mm)
+            modes_drop_gamma(modes, source);
+    return STATUS_SUCCESS;
 }
 
 static bool has_cap(const struct kmt_device *device, D3DDDI_GAMMARAMP_TYPE type)
@@ -50,8 +77,7 @@ static bool has_cap(const struct kmt_device *device, D3DDDI_GAMMARAMP_TYPE type)
 static NTSTATUS check(const struct kmt_device *device, const D3DKMT_SETGAMMARAMP *args)
 {
     const struct scanouts *scanouts = kmt_scanouts(device->adapter);
-    const struct vidmm_device *owner;
-    D3DKMT_VIDPNSOURCEOWNER_TYPE type;
+    NTSTATUS status;
 
     if (args->Type < D3DDDI_GAMMARAMP_DEFAULT || args->Type > D3DDDI_GAMMARAMP_DXGI_1 ||
         (args->Type != D3DDDI_GAMMARAMP_DEFAULT && args->Size != modes_ramp_bytes(args->Type)))
@@ -62,10 +88,9 @@ static NTSTATUS check(const struct kmt_device *device, const D3DKMT_SETGAMMARAMP
     if (args->VidPnSourceId >= kmt_sources(device->adapter))
         return refuse(STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE, "PRES-299",
                       "the adapter has no source %u", args->VidPnSourceId);
-    owner = scanouts_owner(scanouts, args->VidPnSourceId, &type);
-    if (owner && owner != device->mm)
-        return refuse(STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER, "PRES-299",
-                      "another device owns source %u", args->VidPnSourceId);
+    status = check_owner(device, args->VidPnSourceId);
+    if (!NT_SUCCESS(status))
+        return status;
     return has_cap(device, args->Type)
                ? STATUS_SUCCESS
                : refuse(STATUS_GRAPHICS_GAMMA_RAMP_NOT_SUPPORTED, "DISP-164",
@@ -89,6 +114,7 @@ static NTSTATUS set_gamma_ramp(struct kmt_call *call, void *arguments)
     request = util_zalloc(1, sizeof(*request));
     if (!request)
         return STATUS_NO_MEMORY;
+    request->device = device;
     request->source = args->VidPnSourceId;
     request->ramp.type = args->Type;
     request->ramp.setter = device->mm;
@@ -103,11 +129,12 @@ static NTSTATUS set_gamma_ramp(struct kmt_call *call, void *arguments)
 void kmt_gamma_leave(struct kmt_device *device)
 {
     struct modes *modes = port_display_modes(device->adapter->port);
-    struct request request = {.ramp.type = D3DDDI_GAMMARAMP_DEFAULT};
+    bool any = false;
 
-    for (; modes && request.source < modes->sources; request.source++)
-        if (modes_gamma_setter(modes, request.source) == device->mm)
-            (void)display_do(modes, set, &request);
+    for (UINT source = 0; modes && source < modes->sources; source++)
+        any |= modes_gamma_setter(modes, source) == device->mm;
+    if (any)
+        (void)display_do(modes, drop, device);
 }
 
 KMT_IN(D3DKMTSetGammaRamp, D3DKMT_SETGAMMARAMP, set_gamma_ramp)

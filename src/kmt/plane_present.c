@@ -10,6 +10,7 @@
 #include "kmt/device.h"
 #include "kmt/handle.h"
 #include "kmt/plane_look.h"
+#include "kmt/present_state.h"
 #include "kmt/source_owner.h"
 #include "port/record/adapter_info.h"
 #include "screens/scanouts.h"
@@ -19,7 +20,6 @@
 #include "vidmm/allocation/scanout.h"
 #include "vidsch/client.h"
 
-#define QUEUED_LIMIT  3u /* PRES-288 */
 #define METADATA_MOST 65536u
 
 /* A present in whatever form. */
@@ -47,8 +47,9 @@ static NTSTATUS find_device(struct kmt_call *call, D3DKMT_HANDLE context, struct
     if (!planes_most(p->scanouts))
         return refuse(STATUS_NOT_SUPPORTED, "PRES-303", "the driver has no multi-plane overlays");
     p->present.device = p->device->mm;
+    p->present.sch = p->device->sch;
     p->present.context = vidsch_context_driver_handle(sch);
-    p->present.limit = QUEUED_LIMIT;
+    p->present.limit = kmt_queued_limit(p->device);
     p->present.plane = p->plane;
     return vidsch_device_check(p->device->sch, true);
 }

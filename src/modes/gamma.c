@@ -61,19 +61,44 @@ static NTSTATUS tell_path(struct modes *modes, D3DKMDT_VIDPN_PRESENT_PATH *path)
     return ddi_update_active_vidpn_present_path(modes->ddi, &update);
 }
 
-static NTSTATUS tell(struct modes *modes, UINT source)
+/* VIDPN-123: what was in force stays, also on the paths that have got the other one already. */
+static void take_back(struct modes *modes, UINT source, const struct modes_ramp *before, UINT told)
 {
     struct modes_ramp *ramp = modes->source[source].ramp;
-    NTSTATUS status = modes_still(modes, "DxgkDdiUpdateActiveVidPnPresentPath");
 
-    if (!NT_SUCCESS(status))
-        return status;
-    for (UINT i = 0; NT_SUCCESS(status) && i < vidpn_paths_from(modes->active, source); i++) {
+    *ramp = *before;
+    for (UINT i = 0; i < vidpn_paths_from(modes->active, source); i++) {
         D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_from(modes->active, source, i);
 
         set_path(path, ramp);
-        status = tell_path(modes, path);
+        if (i < told && !modes->ddi->gone)
+            (void)tell_path(modes, path);
     }
+}
+
+/* That of the source, which had the one before. */
+static NTSTATUS tell(struct modes *modes, UINT source, const struct modes_ramp *before)
+{
+    struct modes_ramp *ramp = modes->source[source].ramp;
+    NTSTATUS status = modes_still(modes, "DxgkDdiUpdateActiveVidPnPresentPath");
+    UINT told = 0;
+
+    if (!NT_SUCCESS(status)) {
+        *ramp = *before;
+        return status;
+    }
+    while (NT_SUCCESS(status) && told < vidpn_paths_from(modes->active, source)) {
+        D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_from(modes->active, source, told);
+
+        set_path(path, ramp);
+        status = tell_path(modes, path);
+        told += NT_SUCCESS(status);
+    }
+    if (!NT_SUCCESS(status) && !modes->ddi->gone)
+        WARNING("VIDPN-123", "the driver returned %s for a gamma ramp of type %d of source %u",
+                nt_status_text(status).text, (int)ramp->type, source);
+    if (!NT_SUCCESS(status))
+        take_back(modes, source, before, told);
     modes_go_on(modes);
     return status;
 }
@@ -98,15 +123,7 @@ NTSTATUS modes_set_gamma(struct modes *modes, UINT source, const struct modes_ra
     if (own && before) {
         *before = *own;
         *own = *ramp;
-        status = tell(modes, source);
-        if (!NT_SUCCESS(status)) { /* what was in force stays */
-            if (!modes->ddi->gone)
-                WARNING("VIDPN-123",
-                        "the driver returned %s for a gamma ramp of type %d of source %u",
-                        nt_status_text(status).text, (int)ramp->type, source);
-            *own = *before;
-            modes_apply_gamma(modes, modes->active);
-        }
+        status = tell(modes, source, before);
     }
     util_free(before);
     return status;
@@ -117,6 +134,18 @@ const void *modes_gamma_setter(const struct modes *modes, UINT source)
     const struct modes_ramp *ramp = modes->source[source].ramp;
 
     return ramp && ramp->type != D3DDDI_GAMMARAMP_DEFAULT ? ramp->setter : NULL;
+}
+
+void modes_drop_gamma(struct modes *modes, UINT source)
+{
+    struct modes_ramp *none = util_zalloc(1, sizeof(*none));
+
+    if (none) {
+        none->type = D3DDDI_GAMMARAMP_DEFAULT;
+        (void)modes_set_gamma(modes, source, none);
+    }
+    util_free(none);
+    modes->source[source].ramp->setter = NULL;
 }
 
 void modes_gamma_finish(struct modes *modes)

@@ -149,13 +149,30 @@ static void drop(struct scanout *s, struct flip *flip, NTSTATUS status)
     finish(flip);
 }
 
+/* The path has gone or come meanwhile: it waits again (PRES-248), unless it was for a mode that is
+ * over, or of a device that ends. */
+static void put_back(struct scanout *s, struct flip *flip, uint64_t modes)
+{
+    if (s->modes != modes || flip->leaves) {
+        finish(flip);
+        return;
+    }
+    if (flip->primary.pinned && !flip->by_gpu) {
+        vidmm_scanout_unpin(flip->primary.allocation);
+        flip->primary.pinned = false;
+    }
+    list_push_front(&s->waiting, &flip->link);
+}
+
 /* The GPU has done it: what is left is its vertical sync. */
 static void hand_done(struct scanout *s, struct flip *flip)
 {
+    const uint64_t modes = s->modes;
+
     if (!s->all->enabled)
         vsync_control(s->all, true);
-    if (!s->lit) {
-        finish(flip);
+    if (!s->lit || s->modes != modes) {
+        put_back(s, flip, modes);
         return;
     }
     s->moving = NULL;
@@ -167,7 +184,7 @@ static void hand_done(struct scanout *s, struct flip *flip)
 static void hand_over(struct scanout *s, struct flip *flip)
 {
     const bool immediate = flip->interval == 0 && s->all->config.immediate;
-    const uint64_t commits = s->commits;
+    const uint64_t commits = s->commits, modes = s->modes;
     NTSTATUS status = STATUS_SUCCESS;
 
     if (flip->by_gpu) {
@@ -188,9 +205,9 @@ static void hand_over(struct scanout *s, struct flip *flip)
         return;
     }
     if (!immediate)
-        vsync_need(s);                      /* PRES-172 */
-    if (!s->lit || s->commits != commits) { /* the mode has changed meanwhile */
-        finish(flip);
+        vsync_need(s); /* PRES-172 */
+    if (!s->lit || s->commits != commits || s->modes != modes) {
+        put_back(s, flip, modes);
         return;
     }
     s->moving = NULL;
@@ -362,10 +379,11 @@ static NTSTATUS write_flip(struct flip *flip, const struct scanouts_flip *wanted
 /* The device still owns the source in the mode for which the primary was made. */
 static NTSTATUS check_still(const struct scanout *s, const struct scanouts_flip *wanted)
 {
-    if (s->owner != wanted->device)
-        return refuse(STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER, "PRES-281",
-                      "the device has lost source %u during the present", s->source);
-    if (s->commits != wanted->commits)
+    const NTSTATUS status = queued_check(s, wanted->device, wanted->sch);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (s->modes != wanted->modes)
         return refuse(STATUS_GRAPHICS_PRESENT_MODE_CHANGED, "PRES-088",
                       "the mode of source %u has changed during the present", s->source);
     return STATUS_SUCCESS;
@@ -412,6 +430,8 @@ NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wa
 
 static void drop_waiting_of(struct scanout *s, const struct vidmm_device *device)
 {
+    if (s->moving && s->moving->device == device)
+        s->moving->leaves = true;
     LIST_FOR_SAFE(node, following, &s->waiting) {
         struct flip *flip = CONTAINER(node, struct flip, link);
 

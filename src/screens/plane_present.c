@@ -120,6 +120,8 @@ NTSTATUS planes_present(struct scanouts *scanouts, const struct planes_present *
                                         present->do_not_wait);
 
     if (NT_SUCCESS(status))
+        status = queued_check(s, present->device, present->sch);
+    if (NT_SUCCESS(status))
         status = make(s, present, flip);
     if (!NT_SUCCESS(status))
         return status;

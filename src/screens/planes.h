@@ -18,6 +18,7 @@
 
 struct scanouts;
 struct vidmm_device;
+struct vidsch_device;
 
 /* How a plane is shown: what the three forms of the structures have between them. */
 struct plane_look {
@@ -54,8 +55,9 @@ struct planes_composition { /* D3DKMT_MULTIPLANE_OVERLAY_POST_COMPOSITION */
 struct planes_present {
     UINT source;
     struct vidmm_device *device; /* of the client, with its handles */
-    HANDLE context;              /* the driver's */
-    UINT limit;                  /* presents of the device that may be queued (PRES-288) */
+    const struct vidsch_device *sch;
+    HANDLE context; /* the driver's */
+    UINT limit;     /* presents of the device that may be queued (PRES-288) */
     bool do_not_wait;
     UINT duration; /* of 100 ns, to the next vertical blank; 0: as the mode has it (PRES-128) */
     struct planes_composition composition;
@@ -72,7 +74,8 @@ bool planes_third_form(const struct scanouts *scanouts);
 UINT planes_shown(const struct scanouts *scanouts, UINT source);
 /* Queue planes of one source, which are handed over together, each behind the flips of its layer.
  * STATUS_INVALID_PARAMETER: the driver was not asked about what would be shown, or cannot show it.
- * PASSIVE_LEVEL. */
+ * STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER: the device has lost the source while it waited for
+ * room. PASSIVE_LEVEL. */
 NTSTATUS planes_present(struct scanouts *scanouts, const struct planes_present *present);
 
 struct planes_checked {

@@ -5,6 +5,7 @@
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "verify/refusal.h"
+#include "vidsch/client.h"
 
 #define MOST_QUEUED 64u /* of one device (PRES-289) */
 
@@ -31,6 +32,19 @@ void queued_leave(struct scanouts *scanouts)
 {
     if (--scanouts->users == 0 && scanouts->stop)
         (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
+}
+
+NTSTATUS queued_check(const struct scanout *s, const struct vidmm_device *device,
+                      const struct vidsch_device *sch)
+{
+    const NTSTATUS status = vidsch_device_check(sch, true);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    if (s->owner == device && s->owner_type == D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE)
+        return STATUS_SUCCESS;
+    return refuse(STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER, "PRES-281",
+                  "the device has lost source %u during the present", s->source);
 }
 
 /* PRES-288, PRES-289 */

@@ -122,6 +122,15 @@ static NTSTATUS address(void *context, const struct vidpn *vidpn, UINT source)
     return where ? set_address(s, where) : STATUS_SUCCESS;
 }
 
+/* What was flipped to was for the mode that is over. */
+static void leave_mode(struct scanout *s)
+{
+    s->modes++;
+    flip_drop_all(s);
+    planes_drop_all(s);
+    flip_release(&s->now);
+}
+
 static void settle(void *context, UINT source, bool committed, bool keep)
 {
     struct scanouts *scanouts = context;
@@ -129,11 +138,8 @@ static void settle(void *context, UINT source, bool committed, bool keep)
     struct primary *const shared = s->shared, *const next = s->next;
     struct primary *const stays = !committed || (!next && keep) ? shared : next;
 
-    if (shared != stays) { /* what was flipped to was for the mode that is over */
-        flip_drop_all(s);
-        planes_drop_all(s);
-        flip_release(&s->now);
-    }
+    if (shared && !stays)
+        leave_mode(s);
     s->shared = stays; /* nobody finds the others any more while they end */
     s->next = NULL;
     s->next_for = NULL;
@@ -176,6 +182,8 @@ static void begins(void *context, UINT source)
     if (!s->lit)
         return;
     s->commits++;
+    if (s->shared && s->next != s->shared && s->next_for == vidpn)
+        leave_mode(s); /* from now on flips are for the next one */
     s->addressed = true;
     s->early = false;
     s->target = path->VidPnTargetId;
@@ -238,9 +246,9 @@ uint64_t scanouts_flips(const struct scanouts *scanouts, UINT source)
     return source < MODES_MAX_SOURCES ? scanouts->source[source].completed : 0;
 }
 
-uint64_t scanouts_commits(const struct scanouts *scanouts, UINT source)
+uint64_t scanouts_modes(const struct scanouts *scanouts, UINT source)
 {
-    return scanouts->source[source].commits;
+    return scanouts->source[source].modes;
 }
 
 const struct vidmm_device *scanouts_owner(const struct scanouts *scanouts, UINT source,
@@ -325,6 +333,8 @@ void scanouts_reset(struct scanouts *scanouts)
         planes_drop_all(s);
         planes_off(s);
         s->lost = true;
+        s->modes++;
+        s->reports = false; /* PRES-172, as below */
         s->blanks = 0;
     }
     scanouts->enabled = scanouts->keeps = scanouts->resetting = false; /* PRES-172 */

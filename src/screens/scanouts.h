@@ -18,6 +18,7 @@
 struct modes;
 struct scanouts;
 struct vidmm_device;
+struct vidsch_device;
 
 struct scanouts_config {
     struct modes *modes;
@@ -57,23 +58,24 @@ void scanouts_destroy(struct scanouts *scanouts);
 struct scanouts_flip {
     UINT source;
     struct vidmm_device *device; /* of the client, with its handle */
-    D3DKMT_HANDLE allocation;    /* 0: the shared primary */
-    HANDLE context;              /* the driver's */
-    const HANDLE *others;        /* of contexts to which it is broadcast (PRES-287) */
+    const struct vidsch_device *sch;
+    D3DKMT_HANDLE allocation; /* 0: the shared primary */
+    HANDLE context;           /* the driver's */
+    const HANDLE *others;     /* of contexts to which it is broadcast (PRES-287) */
     UINT other_count;
     UINT interval; /* vertical syncs since the flip before it; 0: at once */
     UINT duration; /* of 100 ns, to the next vertical blank; 0: as the mode has it */
     UINT limit;    /* presents of the device that may be queued (PRES-288) */
     bool do_not_wait;
-    uint64_t commits; /* scanouts_commits when the primary was found to fit */
+    uint64_t modes; /* scanouts_modes when the primary was found to fit */
     /* NULL: the driver is given the address. Else the GPU flips: have it queue that, when there is
      * room and the primary is pinned (PRES-135). */
     NTSTATUS (*write)(void *context);
     void *write_context;
     bool no_wait; /* its vertical sync is the one with its address (PRES-136) */
 };
-/* How often the source has been given a mode. */
-uint64_t scanouts_commits(const struct scanouts *scanouts, UINT source);
+/* Another one than before: the mode of the source has changed, or the adapter was reset. */
+uint64_t scanouts_modes(const struct scanouts *scanouts, UINT source);
 /* Queue a flip behind the GPU work that the device has queued; waits while too many are queued.
  * STATUS_GRAPHICS_PRESENT_MODE_CHANGED, STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER: things have
  * changed meanwhile. PASSIVE_LEVEL. */

@@ -44,6 +44,7 @@ struct flip {
     uint64_t id;                 /* PresentId, if the driver was given one; else 0 */
     bool ready;                  /* the work before it is done */
     bool by_gpu;                 /* with that work (PRES-135) */
+    bool leaves;                 /* its device ends: it does not wait again */
     bool no_wait;
     UINT duration; /* of 100 ns, to the next vertical blank (PRES-128) */
     struct vidmm_scanout_wait wait;
@@ -92,7 +93,8 @@ struct scanout {
     struct list watches; /* struct scanouts_watch.link */
     struct flip *handed[SCANOUT_MOST_FLIPS]; /* without completing vertical sync, oldest first */
     UINT handed_count;
-    uint64_t commits;      /* modes that it was given */
+    uint64_t commits;      /* how often it was given a path */
+    uint64_t modes;        /* other modes that it was given, and resets */
     uint64_t orders;       /* flips that were queued so far, with planes and without */
     struct planes *planes; /* NULL: the driver has no overlays */
     bool calling;          /* the driver is being given an address */
@@ -171,6 +173,10 @@ void shown_stays(struct shown *shown);
  * STATUS_NO_MEMORY (PRES-288, PRES-289). */
 NTSTATUS queued_await_room(struct scanouts *scanouts, const struct vidmm_device *device, UINT limit,
                            bool do_not_wait);
+/* Afterwards: the status of a device that has been lost (PRES-254);
+ * STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER if it does not own the source any more (PRES-281). */
+NTSTATUS queued_check(const struct scanout *s, const struct vidmm_device *device,
+                      const struct vidsch_device *sch);
 /* A thread that waited in here, counted in `users`, is done. */
 void queued_leave(struct scanouts *scanouts);
 

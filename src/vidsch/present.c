@@ -109,47 +109,39 @@ static void fill_list(const struct presenting *p)
     ddi_guarded_open(&buffer->allocation_memory);
 }
 
-static NTSTATUS take_buffer(struct presenting *p)
-{
-    NTSTATUS status;
-
-    p->buffer = vidsch_dma_buffer_get_data(p->context);
-    if (!p->buffer)
-        return STATUS_NO_MEMORY;
-    p->buffer->present = true;
-    p->buffer->flip = p->present->flip;
-    if (p->is_virtual)
-        return STATUS_SUCCESS;
-    p->buffer->allocation_count = DMA_PRESENT_ELEMENTS;
-    status = refer(p, 0, 0);
-    if (NT_SUCCESS(status))
-        status = refer(p, DXGK_PRESENT_SOURCE_INDEX, p->present->source);
-    if (NT_SUCCESS(status))
-        status = refer(p, DXGK_PRESENT_DESTINATION_INDEX, p->present->destination);
-    if (NT_SUCCESS(status))
-        fill_list(p);
-    return status;
-}
-
-/* PRES-116: with addresses of the process. */
-static NTSTATUS inform(struct presenting *p, UINT index, D3DKMT_HANDLE handle)
+/* PRES-116: with addresses of the process; it may wait for one. */
+static NTSTATUS get_address(struct presenting *p, UINT index, D3DKMT_HANDLE handle)
 {
     const struct dma_reference reference = {.handle = handle,
                                             .write = index == DXGK_PRESENT_DESTINATION_INDEX};
     struct vidsch_device *device = p->context->device;
-    const struct vidmm_open *open;
-    struct vidmm_place place = {0};
     NTSTATUS status;
 
     if (!handle)
         return STATUS_SUCCESS;
     status = vidsch_reference_usable(device, find(p, handle), &reference, index);
-    if (NT_SUCCESS(status))
-        status = vidmm_open_address(device->mm, handle, reference.write,
-                                    &p->info[index].AllocationVirtualAddress);
-    if (!NT_SUCCESS(status))
-        return status;
-    open = find(p, handle);
+    return NT_SUCCESS(status) ? vidmm_open_address(device->mm, handle, reference.write,
+                                                   &p->info[index].AllocationVirtualAddress)
+                              : status;
+}
+
+static NTSTATUS get_addresses(struct presenting *p)
+{
+    NTSTATUS status = get_address(p, DXGK_PRESENT_SOURCE_INDEX, p->present->source);
+
+    return NT_SUCCESS(status)
+               ? get_address(p, DXGK_PRESENT_DESTINATION_INDEX, p->present->destination)
+               : status;
+}
+
+/* In each pass: all waits are over, for addresses and for the driver in the pass before. */
+static NTSTATUS inform(struct presenting *p, UINT index, D3DKMT_HANDLE handle)
+{
+    const struct vidmm_open *open = find(p, handle);
+    struct vidmm_place place = {0};
+
+    if (!handle)
+        return STATUS_SUCCESS;
     if (!open)
         return refuse(STATUS_INVALID_PARAMETER, "PRES-116",
                       "allocation 0x%x was destroyed during the present", handle);
@@ -164,6 +156,28 @@ static NTSTATUS inform_all(struct presenting *p)
 
     return NT_SUCCESS(status) ? inform(p, DXGK_PRESENT_DESTINATION_INDEX, p->present->destination)
                               : status;
+}
+
+static NTSTATUS take_buffer(struct presenting *p)
+{
+    NTSTATUS status;
+
+    p->buffer = vidsch_dma_buffer_get_data(p->context);
+    if (!p->buffer)
+        return STATUS_NO_MEMORY;
+    p->buffer->present = true;
+    p->buffer->flip = p->present->flip;
+    if (p->is_virtual)
+        return inform_all(p);
+    p->buffer->allocation_count = DMA_PRESENT_ELEMENTS;
+    status = refer(p, 0, 0);
+    if (NT_SUCCESS(status))
+        status = refer(p, DXGK_PRESENT_SOURCE_INDEX, p->present->source);
+    if (NT_SUCCESS(status))
+        status = refer(p, DXGK_PRESENT_DESTINATION_INDEX, p->present->destination);
+    if (NT_SUCCESS(status))
+        fill_list(p);
+    return status;
 }
 
 /* ---- the driver's answer ---- */
@@ -413,7 +427,7 @@ NTSTATUS vidsch_present(struct vidsch_context *context, const struct vidsch_pres
     if (present->rect_count)
         memcpy(p.rects.data, present->rects, present->rect_count * sizeof(RECT));
     sim_mutex_lock(&context->render_lock);
-    status = p.is_virtual ? inform_all(&p) : STATUS_SUCCESS;
+    status = p.is_virtual ? get_addresses(&p) : STATUS_SUCCESS;
     if (NT_SUCCESS(status)) /* it may have been lost meanwhile */
         status = vidsch_device_check(context->device, true);
     if (NT_SUCCESS(status))

@@ -92,6 +92,16 @@ static bool is_rect(size_t i, int32_t left, int32_t top, int32_t right, int32_t 
            shown.rectangle[i][2] == right && shown.rectangle[i][3] == bottom;
 }
 
+static void fill_memory(struct client *c, const struct gpu *g, struct memory *source)
+{
+    TRY(c, gpu_create_memory(g, (UINT64)WIDTH * HEIGHT * 4, REFGPU_ALLOCATION_CPU_VISIBLE, 0,
+                             source) == STATUS_SUCCESS);
+    TRY(c, gpu_lock(g, source) == STATUS_SUCCESS);
+    for (uint32_t i = 0; i < WIDTH * HEIGHT; i++)
+        ((uint32_t *)source->cpu)[i] = 0x100000 + i;
+    TRY(c, gpu_unlock(g, source) == STATUS_SUCCESS);
+}
+
 TEST_WITH(both, a_copy_from_an_adapter_that_renders)
 {
     static RECT dirty[] = {{0, 0, 4, 4}, {40, 20, 80, 24}};
@@ -107,12 +117,7 @@ TEST_WITH(both, a_copy_from_an_adapter_that_renders)
     TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
     display = open_shown();
     TRY(c, display != 0);
-    TRY(c, gpu_create_memory(&g, (UINT64)WIDTH * HEIGHT * 4, REFGPU_ALLOCATION_CPU_VISIBLE, 0,
-                             &source) == STATUS_SUCCESS);
-    TRY(c, gpu_lock(&g, &source) == STATUS_SUCCESS);
-    for (uint32_t i = 0; i < WIDTH * HEIGHT; i++)
-        ((uint32_t *)source.cpu)[i] = 0x100000 + i;
-    TRY(c, gpu_unlock(&g, &source) == STATUS_SUCCESS);
+    fill_memory(c, &g, &source);
 
     args = blt(&g, display, &source);
     frames = shown.frames;
@@ -153,5 +158,48 @@ TEST_WITH(both, a_copy_from_an_adapter_that_renders)
     TRY(c, D3DKMTPresent(&args) == STATUS_INVALID_PARAMETER);
     args = blt(&g, g.adapter, &source);
     TRY(c, D3DKMTPresent(&args) == STATUS_NOT_SUPPORTED);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+}
+
+/* What has moved is in the source where it is now; whence it came does not count. */
+TEST_WITH(both, regions_that_have_moved)
+{
+    static const D3DKMT_MOVE_RECT moves[] = {{{60, 30}, {10, 10, 14, 16}}, {{0, 0}, {30, 2, 34, 6}}};
+    D3DKMT_PRESENT_RGNS regions = {.MoveRectCount = 2, .pMoveRects = moves};
+    D3DKMT_HANDLE display;
+    D3DKMT_PRESENT args;
+    struct memory source;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    display = open_shown();
+    TRY(c, display != 0);
+    fill_memory(c, &g, &source);
+    args = blt(&g, display, &source);
+    args.Flags.PresentRegionsValid = 1;
+    args.pPresentRegions = &regions;
+    SHOW(c, "PRES-285", D3DKMTPresent(&args) == STATUS_SUCCESS);
+    dxgk_client_sleep(50000000);
+    SHOW(c, "PRES-285",
+         shown.rectangles == 2 && is_rect(0, 110, 60, 114, 66) && is_rect(1, 130, 52, 134, 56));
+    SHOW(c, "PRES-285",
+         pixel(c, 110, 60) == 0x100000 + 10 * WIDTH + 10 &&
+             pixel(c, 133, 55) == 0x100000 + 5 * WIDTH + 33 && pixel(c, 100, 50) == 0);
+
+    regions.MoveRectCount = 1; /* beside it */
+    regions.pMoveRects = &moves[1];
+    regions.DirtyRectCount = 1;
+    regions.pDirtyRects = &moves[0].DestRect;
+    args.DstRect = (RECT){200, 150, 200 + WIDTH, 150 + HEIGHT};
+    SHOW(c, "PRES-285", D3DKMTPresent(&args) == STATUS_SUCCESS);
+    dxgk_client_sleep(50000000);
+    SHOW(c, "PRES-285",
+         shown.rectangles == 2 && is_rect(0, 230, 152, 234, 156) && is_rect(1, 210, 160, 214, 166));
+
+    args.pPresentRegions = NULL;
+    SHOW(c, "PRES-285", D3DKMTPresent(&args) == STATUS_INVALID_PARAMETER);
+    args.pPresentRegions = &regions;
+    regions.pMoveRects = NULL;
+    SHOW(c, "PRES-285", D3DKMTPresent(&args) == STATUS_INVALID_PARAMETER);
     TRY(c, gpu_end(&g) == STATUS_SUCCESS);
 }

@@ -101,6 +101,64 @@ TEST(blanks_that_nobody_reports)
     owner_run(owner_create(NULL), none);
 }
 
+/* How long both waits take, at 50 Hz. */
+static void lasts(UINT periods)
+{
+    D3DKMT_WAITFORVERTICALBLANKEVENT plain = {.hAdapter = owner.gpu.adapter};
+    D3DKMT_WAITFORVERTICALBLANKEVENT2 args;
+    uint64_t before = sim_now();
+
+    memset(&args, 0, sizeof(args));
+    args.hAdapter = owner.gpu.adapter;
+    CHECK_RULE("PRES-293", IS(D3DKMTWaitForVerticalBlankEvent(&plain), STATUS_SUCCESS) &&
+                               sim_now() - before >= 20 * MS * periods &&
+                               sim_now() - before < 20 * MS * periods + MS);
+    before = sim_now();
+    CHECK_RULE("PRES-293", IS(D3DKMTWaitForVerticalBlankEvent2(&args), STATUS_WAIT_0) &&
+                               sim_now() - before >= 20 * MS * periods &&
+                               sim_now() - before < 20 * MS * periods + MS);
+}
+
+static void while_asleep(struct probe *p)
+{
+    const bool forced = *(const bool *)p->user;
+    UINT enables;
+
+    owner_begin(p);
+    if (forced) {
+        display_indicate(p, 0, false);
+        CHECK(NT_SUCCESS(display_force(display_modes(p), DISPLAY_CHILD, true)));
+    }
+    full_engine.silent = true;
+    lasts(2);
+    CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep)));
+    enables = full_engine.enables;
+    lasts(1);
+    CHECK_RULE("PRES-293", full_engine.enables == enables && !full_engine.enabled);
+    CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone)));
+    lasts(2);
+    owner_end();
+}
+
+/* With a monitor, whose display is off meanwhile; and with none, whose path stays. */
+TEST(blanks_while_the_adapter_sleeps)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct probe *p = owner_create(NULL);
+        bool forced = i != 0;
+
+        display.target_mode[0] = full_target_mode(1024, 768, 50);
+        display.target_mode[0].WireFormatAndPreference.Preference = D3DKMDT_MP_PREFERRED;
+        p->child[0].ChildDeviceType = TypeVideoOutput;
+        p->child[0].ChildUid = DISPLAY_CHILD;
+        p->child[0].ChildCapabilities.HpdAwareness = HpdAwarenessInterruptible;
+        p->child[0].ChildCapabilities.Type.VideoOutput.InterfaceTechnology = D3DKMDT_VOT_HD15;
+        p->child[0].ChildCapabilities.Type.VideoOutput.MonitorOrientationAwareness = D3DKMDT_MOA_NONE;
+        p->user = &forced;
+        owner_run(p, while_asleep);
+    }
+}
+
 /* ---- the scan line ---- */
 
 static DXGKARG_GETSCANLINE answer;

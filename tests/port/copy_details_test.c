@@ -190,3 +190,57 @@ TEST(a_pass_that_only_counts_is_progress)
 {
     copies_run(copies_create(V1), advances);
 }
+
+/* ---- rectangles as large as can be ---- */
+
+static bool is_rect(const RECT *r, LONG left, LONG top, LONG right, LONG bottom)
+{
+    return r->left == left && r->top == top && r->right == right && r->bottom == bottom;
+}
+
+static RECT stretched(RECT from, RECT to, RECT sub)
+{
+    D3DKMT_PRESENT args = copies_args(&client, surface);
+
+    args.Flags.SrcRectValid = args.Flags.DstRectValid = 1;
+    args.SrcRect = from;
+    args.DstRect = to;
+    args.pSrcSubRects = &sub;
+    copies.rects = 0;
+    CHECK(IS(copies_present(&client, &args), STATUS_SUCCESS));
+    return copies_last()->rect[0];
+}
+
+static void largest(struct probe *p)
+{
+    const RECT all = {INT32_MIN, INT32_MIN, INT32_MAX, INT32_MAX};
+    const RECT small = {0, 0, 64, 32};
+    RECT r;
+
+    (void)p;
+    begin();
+    r = stretched(all, all, (RECT){3, 5, 700, 701}); /* as it is */
+    CHECK_RULE("PRES-103", is_rect(&r, 3, 5, 700, 701));
+    CHECK_RULE(
+        "PRES-102",
+        is_rect(&copies_last()->args.SrcRect, INT32_MIN, INT32_MIN, INT32_MAX, INT32_MAX) &&
+            is_rect(&copies_last()->args.DstRect, INT32_MIN, INT32_MIN, INT32_MAX, INT32_MAX));
+    r = stretched(all, all, all);
+    CHECK_RULE("PRES-103", is_rect(&r, 0, 0, 1024, 768));
+    r = stretched(all, all, (RECT){INT32_MIN, 4, INT32_MAX, 5});
+    CHECK_RULE("PRES-103", is_rect(&r, 0, 4, 1024, 5));
+    r = stretched(all, (RECT){0, 0, 1024, 768}, (RECT){0, 0, INT32_MAX, INT32_MAX});
+    CHECK_RULE("PRES-103", is_rect(&r, 512, 384, 1024, 768)); /* the lower right quarter */
+    r = stretched(small, (RECT){-2000000000, -2000000000, 2000000000, 2000000000},
+                  (RECT){32, 16, 33, 17});
+    CHECK_RULE("PRES-103", is_rect(&r, 0, 0, 1024, 768));
+    end();
+}
+
+TEST(rectangles_as_large_as_can_be)
+{
+    struct probe *p = copies_create(V1);
+
+    copies.no_pixels = true;
+    copies_run(p, largest);
+}

@@ -75,6 +75,38 @@ TEST(a_commit_waits_for_work_of_the_gpu)
     copies_run(copies_create(V1), work_in_flight);
 }
 
+/* The same mode, and another primary. */
+static void shown_meanwhile(struct probe *p)
+{
+    D3DKMT_CREATECONTEXT other = {.NodeOrdinal = 1, .EngineAffinity = 1};
+    D3DKMT_HANDLE primary;
+    uint64_t done;
+    UINT calls;
+
+    begin();
+    CHECK(NT_SUCCESS(copies_create_primary(&client, 0, &primary)));
+    CHECK(NT_SUCCESS(copies_own(&client, 0)));
+    other.hDevice = client.device;
+    CHECK(NT_SUCCESS(D3DKMTCreateContext(&other)));
+    calls = full_seen.addresses;
+    probe_device_packet_ns = LONG_NS;
+    render(other.hContext);
+    probe_sleep(1000000);
+    CHECK(copies_seen.submits == 1);
+    done = time_of_last(p, PROBE_SubmitCommand) + LONG_NS;
+    probe_device_packet_ns = 1000;
+    CHECK(NT_SUCCESS(D3DKMTSetDisplayMode(
+        &(D3DKMT_SETDISPLAYMODE){.hDevice = client.device, .hPrimaryAllocation = primary})));
+    CHECK_RULE("PRES-130", full_seen.addresses == calls + 1 && display_seen.commits == 1 &&
+                               time_of_last(p, PROBE_SetVidPnSourceAddress) >= done);
+    end();
+}
+
+TEST(another_primary_waits_for_work_of_the_gpu)
+{
+    copies_run(copies_create(V1), shown_meanwhile);
+}
+
 /* ---- a change of mode waits for copies ---- */
 
 static bool asked;

@@ -181,26 +181,125 @@ static void overlap(struct probe *p)
     flips_end();
 }
 
-TEST(a_flip_excludes_the_service_routine_alone)
+static struct probe *excluding(void)
 {
     struct probe *p = flips_create(NULL);
-    struct probe_client *client;
 
-    in_flip = rendering = beside = overlapped = false;
+    in_flip = rendering = beside = overlapped = escaped = false;
     interrupts = 0;
     p->caps.FlipCaps.FlipOnVSyncMmIo = 1;
     p->caps.MaxQueuedFlipOnVSync = 2;
     probe_set_entry(p, PROBE_Escape, true);
     inner = p->before[PROBE_SetVidPnSourceAddress];
     p->before[PROBE_SetVidPnSourceAddress] = long_flip;
-    escaped = false;
+    return p;
+}
+
+/* With the other client of the body. */
+static void exclude(struct probe *p, void (*body)(struct probe *p))
+{
+    struct probe_client *client;
+
     probe_clients_begin(p);
     CHECK(IS(probe_start(p), STATUS_SUCCESS));
-    client = probe_client_run(p, overlap);
+    client = probe_client_run(p, body);
     probe_client_end(p, other);
     probe_client_end(p, client);
     probe_clients_end(p);
     display_end(p);
+}
+
+TEST(a_flip_excludes_the_service_routine_alone)
+{
+    exclude(excluding(), overlap);
+}
+
+static void long_create(struct probe *p, struct probe_call *call)
+{
+    (void)p;
+    (void)call;
+    rendering = true;
+    sim_block(sim_now() + 30000000, NULL);
+    rendering = false;
+}
+
+static void other_mode(struct probe *p)
+{
+    CHECK(NT_SUCCESS(display_ask_mode(p, 1, 800, 600, 0)));
+    escaped = true;
+}
+
+/* The primary of another source is being created, by another thread of the system. */
+static void beside_creation(struct probe *p)
+{
+    D3DKMT_CREATEDEVICE create = {.Flags.RequestVSync = 1}; /* they stay enabled */
+
+    flips_begin(p);
+    create.hAdapter = flips.gpu.adapter;
+    CHECK(IS(D3DKMTCreateDevice(&create), STATUS_SUCCESS));
+    flips_show_first();
+    CHECK(IS(flips_flip(flips.primary[1]), STATUS_SUCCESS));
+    CHECK(IS(flips_flip(flips.primary[2]), STATUS_SUCCESS));
+    probe_sleep(60000000); /* both are in memory */
+    p->before[PROBE_CreateAllocation] = long_create;
+    beside = false;
+    other = probe_client_start(p, other_mode);
+    while (!rendering)
+        probe_sleep(100000);
+    CHECK(IS(flips_flip(flips.primary[1]), STATUS_SUCCESS));
+    probe_sleep(5000000);
+    CHECK_RULE("PRES-130", rendering && beside);
+    while (!escaped)
+        probe_sleep(1000000);
+    flips_end();
+}
+
+TEST(a_flip_beside_another_thread_of_the_system)
+{
+    struct probe *p = excluding();
+
+    display.outputs = display.sources = 2;
+    display.connected[1] = true;
+    exclude(p, beside_creation);
+}
+
+/* ---- a change of what is shown by SetDisplayMode ---- */
+
+static void alone(struct probe *p, struct probe_call *call)
+{
+    beside |= rendering;
+    in_flip = true;
+    sim_block(sim_now() + 5000000, NULL);
+    in_flip = false;
+    inner(p, call);
+}
+
+static void note_escape(struct probe *p, struct probe_call *call)
+{
+    overlapped |= in_flip;
+    long_escape(p, call);
+}
+
+static void mode_switch(struct probe *p)
+{
+    flips_begin(p);
+    flips_show_first();
+    p->before[PROBE_Escape] = note_escape;
+    p->before[PROBE_SetVidPnSourceAddress] = alone;
+    other = probe_client_start(p, escape);
+    while (!rendering)
+        probe_sleep(100000);
+    CHECK(IS(flips_set_mode(flips.primary[1]), STATUS_SUCCESS));
+    CHECK_RULE("PRES-130", !beside && flips_last()->irql == PASSIVE_LEVEL);
+    while (!escaped)
+        probe_sleep(1000000);
+    CHECK_RULE("PRES-130", !overlapped);
+    flips_end();
+}
+
+TEST(a_mode_switch_is_alone_in_the_driver)
+{
+    exclude(excluding(), mode_switch);
 }
 
 /* ---- what may be called inside ---- */

@@ -263,6 +263,70 @@ TEST(the_adapter_sleeps)
     probe_end(p, sleep_and_wake);
 }
 
+/* Transfers of the primary, and the order of the first one back. */
+static struct {
+    UINT out, in;
+    uint64_t in_order;
+} moved;
+
+static void note_transfer(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_BUILDPAGINGBUFFER *op = (const DXGKARG_BUILDPAGINGBUFFER *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    if (op->Operation != DXGK_OPERATION_VIRTUAL_TRANSFER ||
+        op->TransferVirtual.hAllocation != full_seen.primary)
+        return;
+    if (op->TransferVirtual.TransferDirection == DXGK_MEMORY_TRANSFER_LOCAL_TO_SYSTEM)
+        moved.out++;
+    else if (!moved.in++)
+        moved.in_order = call->order;
+}
+
+static void content_returns(struct probe *p)
+{
+    memset(&moved, 0, sizeof(moved));
+    p->before[PROBE_BuildPagingBuffer] = note_transfer;
+    CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep)));
+    CHECK(moved.out && !moved.in);
+    CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone)));
+    CHECK_RULE(
+        "PRES-061/e",
+        moved.in &&
+            moved.in_order <
+                probe_nth(p, PROBE_CommitVidPn, probe_count(p, PROBE_CommitVidPn) - 1)->order);
+}
+
+TEST(the_primary_returns_before_the_display_is_lit)
+{
+    struct probe *p = full_display_create(NULL);
+
+    CHECK(IS(probe_start(p), STATUS_SUCCESS));
+    probe_end(p, content_returns);
+}
+
+/* Where the primary of the first mode was, there is room for it by then. */
+static void elsewhere(struct probe *p)
+{
+    const struct full_address *last = &full_seen.address[1];
+
+    CHECK(NT_SUCCESS(display_ask_mode(p, 0, 800, 600, 0)));
+    CHECK(full_seen.addresses == 2 && last->address != full_seen.address[0].address);
+    CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD3, PowerActionSleep)));
+    CHECK(NT_SUCCESS(port_adapter_set_power(p->adapter[0], PowerDeviceD0, PowerActionNone)));
+    last = &full_seen.address[full_seen.addresses - 1];
+    CHECK_RULE("PRES-061/e", last->allocation == full_seen.primary &&
+                                 last->address == full_seen.address[0].address);
+}
+
+TEST(the_primary_returns_to_another_place)
+{
+    struct probe *p = full_display_create(NULL);
+
+    CHECK(IS(probe_start(p), STATUS_SUCCESS));
+    probe_end(p, elsewhere);
+}
+
 /* ---- what is wrong ---- */
 
 static void shrink(DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *args)

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Gamma ramps and palettes, as a full driver gets them. */
+#include "modes/arrange.h"
+#include "modes/display_worker.h"
+#include "nt/base/current.h"
 #include "port/support/owner.h"
+#include "sim/thread.h"
 #include "support/test.h"
 
 #include <string.h>
@@ -177,6 +181,76 @@ TEST(a_driver_that_refuses_a_ramp)
     owner_run(with_gamma(1, false), refused);
 }
 
+static void refused_another(struct probe *p)
+{
+    owner_begin(p);
+    CHECK(IS(set(owner.gpu.device, D3DDDI_GAMMARAMP_RGB256x3x16, 1536), STATUS_SUCCESS));
+    ramp.Blue[255] = 7;
+    answer = STATUS_UNSUCCESSFUL;
+    CHECK_RULE("VIDPN-123",
+               IS(set(owner.gpu.device, D3DDDI_GAMMARAMP_RGB256x3x16, 1536), STATUS_UNSUCCESSFUL) &&
+                   probe_rule(p, "VIDPN-123") == 1);
+    CHECK(seen.updates == 2 && seen.last == 7);
+    CHECK(IS(display_ask_mode(p, 0, 800, 600, 0), STATUS_SUCCESS));
+    CHECK_RULE("VIDPN-123", seen.committed == D3DDDI_GAMMARAMP_RGB256x3x16 && seen.last == 65280);
+    CHECK_RULE("VIDPN-123",
+               IS(set(owner.gpu.device, D3DDDI_GAMMARAMP_DEFAULT, 0), STATUS_UNSUCCESSFUL));
+    CHECK(IS(display_ask_mode(p, 0, 1024, 768, 0), STATUS_SUCCESS));
+    CHECK_RULE("VIDPN-123", seen.committed == D3DDDI_GAMMARAMP_RGB256x3x16 && seen.last == 65280);
+    answer = STATUS_SUCCESS;
+    owner_end();
+    CHECK_RULE("PRES-299", seen.updates == 4 && seen.type == D3DDDI_GAMMARAMP_DEFAULT);
+}
+
+TEST(the_ramp_before_one_that_is_refused)
+{
+    owner_run(with_gamma(1, false), refused_another);
+}
+
+static USHORT blue[4];
+static UINT calls;
+static UINT refusing;
+
+static void update_all(struct probe *p, struct probe_call *call)
+{
+    update(p, call);
+    blue[calls++ % 4] = seen.last;
+    if (seen.target == refusing)
+        call->result = (uint32_t)STATUS_UNSUCCESSFUL;
+}
+
+static void refused_by_one(struct probe *p)
+{
+    owner_begin(p);
+    CHECK(IS(display_arrange(display_modes(p), MODES_CLONE), STATUS_SUCCESS));
+    p->before[PROBE_UpdateActiveVidPnPresentPath] = update_all;
+    calls = refusing = 0;
+    CHECK(IS(set(owner.gpu.device, D3DDDI_GAMMARAMP_RGB256x3x16, 1536), STATUS_SUCCESS));
+    CHECK(calls == 2 && blue[0] == 65280 && blue[1] == 65280);
+    ramp.Blue[255] = 7;
+    calls = 0;
+    refusing = DISPLAY_CHILD + 1;
+    CHECK(IS(set(owner.gpu.device, D3DDDI_GAMMARAMP_RGB256x3x16, 1536), STATUS_UNSUCCESSFUL));
+    CHECK_RULE("VIDPN-123", calls == 3 && blue[0] == 7 && blue[1] == 7 && blue[2] == 65280 &&
+                                seen.target == DISPLAY_CHILD);
+    refusing = 0;
+    owner_end();
+}
+
+static struct probe *with_two_outputs(void)
+{
+    struct probe *p = with_gamma(1, false);
+
+    display.outputs = display.sources = 2;
+    display.connected[1] = true;
+    return p;
+}
+
+TEST(a_ramp_that_one_of_two_paths_refuses)
+{
+    owner_run(with_two_outputs(), refused_by_one);
+}
+
 static void own_entry(struct probe *p)
 {
     owner_begin(p);
@@ -212,6 +286,159 @@ static void owned(struct probe *p)
 TEST(who_may_set_a_ramp)
 {
     owner_run(with_gamma(1, false), owned);
+}
+
+/* ---- whose it is ---- */
+
+static NTSTATUS set_on(D3DKMT_HANDLE device, UINT source)
+{
+    const D3DKMT_SETGAMMARAMP args = {.hDevice = device,
+                                      .VidPnSourceId = source,
+                                      .Type = D3DDDI_GAMMARAMP_RGB256x3x16,
+                                      .pGammaRampRgb256x3x16 = &ramp,
+                                      .Size = sizeof(ramp)};
+
+    return D3DKMTSetGammaRamp(&args);
+}
+
+static D3DKMT_HANDLE another_device(void)
+{
+    D3DKMT_CREATEDEVICE args = {.hAdapter = owner.gpu.adapter};
+
+    CHECK(IS(D3DKMTCreateDevice(&args), STATUS_SUCCESS));
+    return args.hDevice;
+}
+
+static void destroy(D3DKMT_HANDLE device)
+{
+    CHECK(IS(D3DKMTDestroyDevice(&(D3DKMT_DESTROYDEVICE){device}), STATUS_SUCCESS));
+}
+
+static void of_each_source(struct probe *p)
+{
+    D3DKMT_HANDLE other;
+
+    owner_begin(p);
+    other = another_device();
+    CHECK(IS(set_on(owner.gpu.device, 0), STATUS_SUCCESS) && seen.target == DISPLAY_CHILD);
+    CHECK(IS(set_on(other, 1), STATUS_SUCCESS) && seen.target == DISPLAY_CHILD + 1);
+    destroy(other);
+    CHECK_RULE("PRES-299", seen.updates == 3 && seen.target == DISPLAY_CHILD + 1 &&
+                               seen.type == D3DDDI_GAMMARAMP_DEFAULT);
+    other = another_device();
+    CHECK(IS(set_on(other, 0), STATUS_SUCCESS)); /* nobody owns it */
+    owner_end();
+    CHECK_RULE("PRES-299", seen.updates == 4 && seen.type == D3DDDI_GAMMARAMP_RGB256x3x16);
+    destroy(other);
+    CHECK_RULE("PRES-299", seen.updates == 5 && seen.target == DISPLAY_CHILD &&
+                               seen.type == D3DDDI_GAMMARAMP_DEFAULT);
+}
+
+TEST(ramps_of_two_devices)
+{
+    owner_run(with_two_outputs(), of_each_source);
+}
+
+static void kept_at_the_end(struct probe *p)
+{
+    D3DKMT_HANDLE device;
+
+    owner_begin(p);
+    device = another_device();
+    CHECK(IS(set_on(device, 0), STATUS_SUCCESS));
+    answer = STATUS_UNSUCCESSFUL;
+    destroy(device);
+    CHECK(seen.updates == 2);
+    answer = STATUS_SUCCESS;
+    device = another_device();
+    destroy(device);
+    CHECK_RULE("PRES-299", seen.updates == 2); /* it is no ramp of this one */
+    owner_end();
+}
+
+TEST(a_ramp_that_is_nobodys)
+{
+    owner_run(with_gamma(1, false), kept_at_the_end);
+}
+
+/* ---- who asks while the display worker is busy ---- */
+
+#define MS UINT64_C(1000000)
+
+static NTSTATUS wait_there(struct modes *modes, void *arg)
+{
+    (void)modes;
+    (void)arg;
+    probe_sleep(10 * MS);
+    return STATUS_SUCCESS;
+}
+
+static void occupy(struct probe *p)
+{
+    CHECK(NT_SUCCESS(display_do(display_modes(p), wait_there, NULL)));
+}
+
+static D3DKMT_HANDLE second;
+
+static void own_beside(struct probe *p)
+{
+    (void)p;
+    probe_sleep(5 * MS);
+    CHECK(IS(owner_own(second, D3DKMT_VIDPNSOURCEOWNER_EXCLUSIVE, 0), STATUS_SUCCESS));
+}
+
+static void beside(struct probe *p, void (*body)(struct probe *p))
+{
+    sim_thread_release(probe_thread(p, nt_process_current(), "beside", body));
+}
+
+static void owned_meanwhile(struct probe *p)
+{
+    owner_begin(p);
+    second = another_device();
+    beside(p, occupy);
+    beside(p, own_beside);
+    probe_sleep(MS);
+    CHECK_RULE("PRES-299",
+               IS(set_on(owner.gpu.device, 0), STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER) &&
+                   seen.updates == 0);
+    destroy(second);
+    owner_end();
+}
+
+TEST(the_owner_changes_before_a_ramp_is_set)
+{
+    owner_run(with_gamma(1, false), owned_meanwhile);
+}
+
+static void set_beside(struct probe *p)
+{
+    (void)p;
+    CHECK(IS(set_on(second, 0), STATUS_SUCCESS));
+}
+
+static void set_meanwhile(struct probe *p)
+{
+    D3DKMT_HANDLE first;
+
+    owner_begin(p);
+    first = another_device();
+    second = another_device();
+    CHECK(IS(set_on(first, 0), STATUS_SUCCESS));
+    beside(p, occupy);
+    probe_sleep(MS);
+    beside(p, set_beside);
+    probe_sleep(MS);
+    destroy(first);
+    CHECK_RULE("PRES-299", seen.updates == 2 && seen.type == D3DDDI_GAMMARAMP_RGB256x3x16);
+    destroy(second);
+    CHECK(seen.updates == 3);
+    owner_end();
+}
+
+TEST(another_ramp_comes_before_the_default_one)
+{
+    owner_run(with_gamma(1, false), set_meanwhile);
 }
 
 /* ---- palettes ---- */

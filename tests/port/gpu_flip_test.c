@@ -262,6 +262,65 @@ TEST(a_flip_to_what_is_shown)
     copies_run(copies_create(DXGKDDI_INTERFACE_VERSION_WDDM1_3), again);
 }
 
+/* ---- beside the scheduler ---- */
+
+static probe_hook *patch, *address;
+static bool patching, beside;
+
+static void long_patch(struct probe *p, struct probe_call *call)
+{
+    patching = true;
+    probe_sleep(20000000);
+    patching = false;
+    patch(p, call);
+}
+
+static void note_address(struct probe *p, struct probe_call *call)
+{
+    beside |= patching;
+    address(p, call);
+}
+
+/* A packet of another device is being patched, at level one. */
+static void beside_patch(struct probe *p)
+{
+    D3DKMT_CREATEDEVICE create = {.Flags.RequestVSync = 1}; /* they stay enabled */
+    struct copies_client other;
+    D3DKMT_RENDER render;
+
+    begin(p);
+    create.hAdapter = client.adapter;
+    CHECK(NT_SUCCESS(D3DKMTCreateDevice(&create)));
+    for (unsigned i = 1; i <= 2; i++)
+        CHECK(IS(flip(primary[i], D3DDDI_FLIPINTERVAL_ONE), STATUS_SUCCESS));
+    probe_sleep(100000000); /* both are in memory */
+    copies_begin(&other);
+    patch = p->before[PROBE_Patch];
+    p->before[PROBE_Patch] = long_patch;
+    address = p->before[PROBE_SetVidPnSourceAddress];
+    p->before[PROBE_SetVidPnSourceAddress] = note_address;
+    memset(&render, 0, sizeof(render));
+    render.hContext = other.context;
+    render.CommandLength = 64;
+    beside = false;
+    CHECK(NT_SUCCESS(D3DKMTRender(&render)));
+    probe_sleep(1000000);
+    CHECK(patching);
+    CHECK(IS(flip(primary[1], D3DDDI_FLIPINTERVAL_ONE), STATUS_SUCCESS));
+    probe_sleep(40000000);
+    CHECK_RULE("PRES-130", beside && flips(p) == 3);
+    copies_end(&other);
+    end();
+}
+
+TEST(a_flip_beside_a_call_of_the_scheduler)
+{
+    struct probe *p = copies_create(DXGKDDI_INTERFACE_VERSION_WDDM1_3);
+
+    p->caps.FlipCaps.FlipOnVSyncMmIo = 1;
+    copies_run(p, beside_patch);
+}
+
 /* ---- to several contexts ---- */
 
 static NTSTATUS broadcast(D3DKMT_HANDLE other, ULONG count)

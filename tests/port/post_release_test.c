@@ -2,7 +2,7 @@
 /* A display that its driver hands on when it is stopped: when it is asked to, and what it may
  * answer. */
 #include "port/running/post.h"
-#include "port/support/display.h"
+#include "port/support/full_display.h"
 #include "support/test.h"
 
 #include <string.h>
@@ -139,6 +139,15 @@ TEST(only_drivers_that_say_so_hand_it_on)
     CHECK_RULE("PRES-027", probe_count(p, RELEASE) == 0 && probe_count(p, PROBE_StopDevice) == 1);
     probe_destroy(p);
 
+    p = releasing(&strict); /* entries that no cap promises */
+    p->caps.SupportNonVGA = FALSE;
+    probe_set_entry(p, RELEASE, false);
+    probe_set_entry(p, PROBE_SystemDisplayEnable, false);
+    probe_set_entry(p, PROBE_SystemDisplayWrite, false);
+    CHECK_RULE("PRES-028/a", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                 probe_rule(p, "PRES-028") == 0 && probe_rule(p, "DISP-160") == 1);
+    probe_destroy(p);
+
     p = releasing(&strict);
     probe_set_entry(p, RELEASE, false);
     CHECK_RULE("PRES-028/b", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
@@ -154,9 +163,15 @@ TEST(only_drivers_that_say_so_hand_it_on)
         p = releasing(&strict);
         probe_set_entry(p, i ? PROBE_SystemDisplayEnable : PROBE_SystemDisplayWrite, false);
         CHECK_RULE("PRES-028/b", IS(probe_start(p), STATUS_SUCCESS) &&
+                                     probe_rule(p, "PRES-028") == 1 &&
                                      probe_record(p, "PRES-028")->severity == VERIFY_WARNING);
         display_end(p);
     }
+    p = full_display_create(&strict); /* and so of a driver that renders */
+    probe_set_entry(p, RELEASE, false);
+    CHECK_RULE("PRES-028/b", IS(probe_start(p), STATUS_DEVICE_CONFIGURATION_ERROR) &&
+                                 probe_rule(p, "PRES-028") == 1);
+    probe_destroy(p);
 }
 
 TEST(another_adapter_is_just_stopped)
@@ -527,6 +542,51 @@ TEST(a_display_may_be_dark_beside_another)
                    probe_count(p, RELEASE) == 1 && probe_rule(p, "PRES-036") == connected);
         display_end(p);
     }
+}
+
+/* The other one shows nothing itself. */
+static void without_sources(struct probe *p, struct probe_call *call)
+{
+    acquire(p, call);
+    if (probe_adapter_of(p, call->arg[0]) != &p->state[1])
+        return;
+    *(ULONG *)(uintptr_t)call->arg[3] = 0;
+    *(ULONG *)(uintptr_t)call->arg[4] = 0;
+}
+
+static void unplug_second(struct probe *p)
+{
+    CHECK(NT_SUCCESS(port_adapter_unplug(p->adapter[1], DxgkRemovalPnPNotify, true)));
+    remove_first(p);
+}
+
+TEST(a_display_may_not_be_dark_beside_none)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        const struct probe_options options = {.adapters = i ? 2 : 1};
+        struct probe *p = releasing(&options);
+
+        display.connected[0] = false;
+        if (i == 1)
+            p->after[PROBE_StartDevice] = without_sources;
+        CHECK(IS(probe_start(p), STATUS_SUCCESS));
+        CHECK(probe_run(p, i == 2 ? unplug_second : remove_first) == SIM_DONE);
+        CHECK_RULE("PRES-036", probe_rule(p, "PRES-036") == 1 &&
+                                   probe_record(p, "PRES-036")->severity == VERIFY_ERROR);
+        display_end(p);
+    }
+}
+
+/* Nothing is said of a display then. */
+TEST(a_release_that_fails_is_not_dark)
+{
+    struct probe *p = releasing(NULL);
+
+    p->before[RELEASE] = fail_release;
+    CHECK(IS(probe_start(p), STATUS_SUCCESS));
+    CHECK(probe_run(p, remove_first) == SIM_DONE);
+    CHECK_RULE("PRES-036", probe_count(p, RELEASE) == 1 && probe_rule(p, "PRES-036") == 0);
+    display_end(p);
 }
 
 TEST(what_is_handed_on_is_black)

@@ -340,6 +340,62 @@ TEST(after_a_reset)
     owner_run(controlled(1), resets);
 }
 
+static void reset(struct probe *p)
+{
+    CHECK(NT_SUCCESS(vidsch_force_reset(port_adapter_vidsch(p->adapter[0]), true)));
+}
+
+/* The second stage of the first is over with the reset. */
+static void resets_between(struct probe *p)
+{
+    owner_begin(p);
+    owner_show(owner.primary[0]);
+    watch(p);
+    CHECK(IS(owner_flip(owner.primary[1]), STATUS_SUCCESS));
+    while (told.count < 2)
+        probe_sleep(MS);
+    CHECK(state_of(1) == DXGK_VSYNC_DISABLE_KEEP_PHASE);
+    reset(p);
+    probe_sleep(200 * MS);
+    CHECK_RULE("PRES-172", told.count == 2);
+    owner_end();
+}
+
+TEST(a_reset_between_the_stages)
+{
+    owner_run(controlled(3), resets_between);
+}
+
+/* All of a reset adapter are disabled. */
+static void resets_each(struct probe *p)
+{
+    D3DKMT_CREATEDEVICE create = {.hAdapter = 0};
+    UINT enabled = 0;
+
+    owner_begin(p);
+    watch(p);
+    create.hAdapter = owner.gpu.adapter;
+    create.Flags.RequestVSync = 1;
+    CHECK(IS(D3DKMTCreateDevice(&create), STATUS_SUCCESS));
+    probe_sleep(20 * MS);
+    CHECK(told.count == 2 && told.call[0].source != told.call[1].source);
+    reset(p);
+    probe_sleep(20 * MS);
+    for (UINT i = 2; i < told.count; i++)
+        enabled |= (UINT)(state_of(i) == DXGK_VSYNC_ENABLE) << told.call[i].source;
+    CHECK_RULE("PRES-172", told.count == 4 && enabled == 3);
+    owner_end();
+}
+
+TEST(each_source_after_a_reset)
+{
+    struct probe *p = controlled(7);
+
+    display.outputs = display.sources = 2;
+    p->caps.MiscCaps.IndependentVidPnVSyncControl = 1;
+    owner_run(p, resets_each);
+}
+
 /* ---- none comes ---- */
 
 static UINT resets_of(const struct probe *p)
@@ -372,6 +428,29 @@ static void silent(struct probe *p)
 TEST(a_flip_that_no_vertical_sync_completes)
 {
     owner_run(controlled(1), silent);
+}
+
+static void silent_again(struct probe *p)
+{
+    owner_begin(p);
+    for (UINT i = 1; i <= 2; i++) {
+        owner_show(owner.primary[0]);
+        full_engine.silent = true;
+        CHECK(IS(owner_flip(owner.primary[1]), STATUS_SUCCESS));
+        probe_sleep(2100 * MS);
+        CHECK_RULE("PRES-256", probe_rule(p, "PRES-256") == i && resets_of(p) == i);
+        full_engine.silent = false;
+        CHECK(NT_SUCCESS(probe_gpu_end(&owner.gpu)));
+        CHECK(NT_SUCCESS(probe_gpu_begin(&owner.gpu))); /* the device was lost */
+        for (unsigned k = 0; k < 2; k++)
+            CHECK(NT_SUCCESS(owner_allocate(0, &owner.primary[k])));
+    }
+    owner_end();
+}
+
+TEST(no_vertical_sync_completes_the_second_time)
+{
+    owner_run(controlled(1), silent_again);
 }
 
 static void tolerated(struct probe *p)

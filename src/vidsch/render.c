@@ -131,6 +131,7 @@ static NTSTATUS convert_list(struct submission *s)
             vidmm_open_place(open, &place);
             reference.device_specific = place.device_specific;
             reference.bytes = vidmm_open_bytes(open);
+            reference.history = vidmm_open_history(open) != NULL;
             if (vidsch_is_1x(device->vidsch) &&
                 device->vidsch->config.wddm_version >= DXGKDDI_INTERFACE_VERSION_WIN8)
                 reference.offer = (uint8_t)element.OfferPriority; /* RES-064 */

@@ -176,6 +176,7 @@ NTSTATUS NTAPI DriverEntry(PDRIVER_OBJECT DriverObject, PUNICODE_STRING Registry
     data.DxgkDdiPreemptCommand = RefGpuPreemptCommand;
     data.DxgkDdiCancelCommand = RefGpuCancelCommand;
     data.DxgkDdiQueryCurrentFence = RefGpuQueryCurrentFence;
+    data.DxgkDdiCalibrateGpuClock = RefGpuCalibrateGpuClock;
     data.DxgkDdiBuildPagingBuffer = RefGpuBuildPagingBuffer;
     data.DxgkDdiQueryDependentEngineGroup = RefGpuQueryDependentEngineGroup;
     data.DxgkDdiQueryEngineStatus = RefGpuQueryEngineStatus;

@@ -52,6 +52,7 @@
 #define REFGPU_REG_CONTROL       0x0014u /* WO REFGPU_CONTROL_x; reads 0 */
 #define REFGPU_REG_TIME_LO       0x0018u /* RO nanoseconds since power on; reading LO latches HI */
 #define REFGPU_REG_TIME_HI       0x001Cu
+#define REFGPU_TIME_FREQUENCY    1000000000u /* of TIME, in Hz */
 #define REFGPU_REG_IRQ_STATUS    0x0020u /* RW1C REFGPU_IRQ_x */
 #define REFGPU_REG_IRQ_ENABLE    0x0024u /* RW */
 #define REFGPU_REG_IRQ_ACK       0x0028u /* RC: STATUS & ENABLE; clears what it returned */

@@ -225,6 +225,8 @@ NTSTATUS ddi_signal_monitored_fence(struct ddi_adapter *a, HANDLE context,
                                     DXGKARG_SIGNALMONITOREDFENCE *args);
 
 NTSTATUS ddi_render(struct ddi_adapter *a, HANDLE context, DXGKARG_RENDER *args);
+NTSTATUS ddi_render_km(struct ddi_adapter *a, HANDLE context, DXGKARG_RENDER *args);
+NTSTATUS ddi_render_gdi(struct ddi_adapter *a, HANDLE context, DXGKARG_RENDERGDI *args);
 NTSTATUS ddi_patch(struct ddi_adapter *a, const DXGKARG_PATCH *args);
 NTSTATUS ddi_submit_command(struct ddi_adapter *a, const DXGKARG_SUBMITCOMMAND *args);
 NTSTATUS ddi_validate_submit_command(struct ddi_adapter *a, HANDLE context,

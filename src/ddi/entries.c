@@ -183,6 +183,16 @@ NTSTATUS ddi_render(struct ddi_adapter *a, HANDLE context, DXGKARG_RENDER *args)
     CALL_BOTH(a, DxgkDdiRender, args, context);
 }
 
+NTSTATUS ddi_render_km(struct ddi_adapter *a, HANDLE context, DXGKARG_RENDER *args)
+{
+    CALL_BOTH(a, DxgkDdiRenderKm, args, context);
+}
+
+NTSTATUS ddi_render_gdi(struct ddi_adapter *a, HANDLE context, DXGKARG_RENDERGDI *args)
+{
+    CALL_BOTH(a, DxgkDdiRenderGdi, args, context);
+}
+
 NTSTATUS ddi_patch(struct ddi_adapter *a, const DXGKARG_PATCH *args)
 {
     CALL_IN(a, DxgkDdiPatch, args, a->context);

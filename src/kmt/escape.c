@@ -246,6 +246,7 @@ static NTSTATUS history_buffers(const struct escape *e)
     if (e->args->PrivateDriverDataSize != sizeof(status))
         return refuse_size(e->args, sizeof(status));
     memset(&status, 0, sizeof(status));
+    status.Enabled = port_adapter_stamps(e->adapter->port);
     return kmt_client_put(e->args->pPrivateDriverData, &status, sizeof(status))
                ? STATUS_SUCCESS
                : STATUS_INVALID_PARAMETER;

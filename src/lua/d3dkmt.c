@@ -209,6 +209,13 @@ static const struct field video_memory[] = {V(D3DKMT_QUERYVIDEOMEMORYINFO, hAdap
                                             V(D3DKMT_QUERYVIDEOMEMORYINFO, CurrentUsage),
                                             V(D3DKMT_QUERYVIDEOMEMORYINFO, CurrentReservation),
                                             V(D3DKMT_QUERYVIDEOMEMORYINFO, AvailableForReservation)};
+static const struct field clock[] = {
+    V(D3DKMT_QUERYCLOCKCALIBRATION, hAdapter),
+    V(D3DKMT_QUERYCLOCKCALIBRATION, NodeOrdinal),
+    V(D3DKMT_QUERYCLOCKCALIBRATION, PhysicalAdapterIndex),
+    VN(D3DKMT_QUERYCLOCKCALIBRATION, "GpuFrequency", ClockData.GpuFrequency),
+    VN(D3DKMT_QUERYCLOCKCALIBRATION, "GpuClockCounter", ClockData.GpuClockCounter),
+    VN(D3DKMT_QUERYCLOCKCALIBRATION, "CpuClockCounter", ClockData.CpuClockCounter)};
 
 static const struct field destroy_allocation1[] = {
     V(D3DKMT_DESTROYALLOCATION, hDevice), V(D3DKMT_DESTROYALLOCATION, hResource),
@@ -352,7 +359,8 @@ static NTSTATUS call_GetProcessSchedulingPriorityClass(void *args)
       signal_from_hw_queue)                                                                         \
     X(Escape, D3DKMT_ESCAPE, escape)                                                                \
     X(WaitForIdle, D3DKMT_WAITFORIDLE, wait_idle)                                                   \
-    X(QueryVideoMemoryInfo, D3DKMT_QUERYVIDEOMEMORYINFO, video_memory)
+    X(QueryVideoMemoryInfo, D3DKMT_QUERYVIDEOMEMORYINFO, video_memory)                              \
+    X(QueryClockCalibration, D3DKMT_QUERYCLOCKCALIBRATION, clock)
 
 CALLS(CALLER)
 

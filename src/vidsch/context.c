@@ -22,6 +22,7 @@
 #include "vidsch/dma_buffer.h"
 #include "vidsch/doorbell.h"
 #include "vidsch/dxgkrnl_objects.h"
+#include "vidsch/history.h"
 #include "vidsch/hw_context.h"
 #include "vidsch/hw_log.h"
 #include "vidsch/hw_suspend.h"
@@ -497,6 +498,7 @@ void vidsch_context_destroy(struct vidsch_context *context)
     if (context->hw_queue)
         vidsch_doorbell_finish(context->hw_queue);
     vidsch_device_drain(device, context); /* PATCH-052 */
+    vidsch_history_forget(context);
     vidsch_priority_await_told(context);
     while (context->hw && context->hw->state == HW_SUSPENDING && !sim_current->stopped)
         vidsch_change_wait(device->vidsch, SIM_FOREVER);

@@ -8,8 +8,8 @@
  * The thread that fills a buffer and each packet made from it hold a reference. With the last
  * reference the buffer returns to the pool of its context (PATCH-043), which hands out the newest
  * first. Buffers that no longer have the sizes promised to the client are freed instead. In virtual
- * mode a buffer is only its private block, unless the driver writes commands to it (present.h):
- * then its data is mapped in the address space of the process.
+ * mode a buffer is only its private block, unless the driver writes commands to it (present.h,
+ * render_gdi.h): then its data is mapped in the address space of the process.
  */
 #include <string.h>
 
@@ -106,6 +106,8 @@ static bool make_virtual_data(struct dma_buffer *buffer, struct vidsch_context *
     const uint32_t bytes = context->info.DmaBufferSize ? context->info.DmaBufferSize
                                                        : (uint32_t)PAGE_BYTES;
 
+    if (context->promise.allocation_count && !make_arrays(buffer, context)) /* PATCH-166 */
+        return false;
     return make_data(buffer, context, bytes) &&
            NT_SUCCESS(vidmm_commands_map(context->device->mm, buffer->first_logical, buffer->pages,
                                          &buffer->va));
@@ -149,10 +151,11 @@ static bool is_as_promised(const struct dma_buffer *buffer)
 {
     const struct vidsch_context *context = buffer->owner;
 
-    return !context->has_lists ||
-           (buffer->capacity == context->promise.command_bytes &&
-            buffer->allocation_capacity >= context->promise.allocation_count &&
-            buffer->patch_capacity >= context->promise.patch_count);
+    if (!context->has_lists)
+        return !buffer->data || buffer->allocation_capacity >= context->promise.allocation_count;
+    return buffer->capacity == context->promise.command_bytes &&
+           buffer->allocation_capacity >= context->promise.allocation_count &&
+           buffer->patch_capacity >= context->promise.patch_count;
 }
 
 /* Take the newest free one off its list; NULL: there is none. */

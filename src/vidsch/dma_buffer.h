@@ -29,6 +29,7 @@ struct dma_reference {
     UINT rendered_segment;
     bool write;
     bool pinned;   /* by the host, until the work is done: it needs no residency list */
+    bool history;  /* a history buffer (history.h) */
     uint8_t offer; /* D3DDDI_OFFER_PRIORITY: offered when the buffer is done (RES-064) */
 };
 

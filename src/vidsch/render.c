@@ -7,7 +7,7 @@
  *                                              +-- INSUFFICIENT_DMA_BUFFER: fresh buffer -+
  *
  * The driver reads the client's memory itself; the host reads each list element once and never
- * looks at the commands.
+ * looks at the commands. The commands of GDI are the host's to copy: DxgkDdiRenderKm gets those.
  */
 #include "ddi/client_handle.h"
 #include "nt/base/kprocess.h"
@@ -26,6 +26,7 @@
 #include "vidsch/device.h"
 #include "vidsch/device_loss.h"
 #include "vidsch/dma_buffer.h"
+#include "vidsch/gdi_commands.h"
 #include "vidsch/packet.h"
 #include "vidsch/prepatch.h"
 #include "vidsch/portion.h"
@@ -33,6 +34,7 @@
 #include "vidsch/recovery.h"
 #include "vidsch/reference.h"
 #include "vidsch/render_answer.h"
+#include "vidsch/render_gdi.h"
 #include "vidsch/render_resize.h"
 #include "vidsch/scheduler.h"
 #include "vidsch/screen_hold.h"
@@ -46,6 +48,8 @@ struct submission {
     uint32_t count;
     D3DKMT_RENDER *args;
     struct dma_buffer *buffer;
+    struct ddi_guarded records; /* of DxgkDdiRenderKm, in place of the client's commands */
+    const char *ddi;
     UINT multipass;
 };
 
@@ -74,9 +78,11 @@ static NTSTATUS check_arguments(const struct vidsch_context *context, const D3DK
         return refuse(STATUS_INVALID_PARAMETER, "KMT-307",
                       "pPrivateDriverData %p, %u bytes, reserved bits of Flags 0x%x",
                       args->pPrivateDriverData, args->PrivateDriverDataSize, args->Flags.Reserved);
-    if (args->Flags.PresentRedirected || args->Flags.RenderKmReadback || args->Flags.RenderKm)
-        return refuse(STATUS_NOT_SUPPORTED, "KMT-306", /* PATCH-097 */
-                      "PresentRedirected, RenderKm and RenderKmReadback need a display");
+    if (args->Flags.PresentRedirected || args->Flags.RenderKmReadback)
+        return refuse(STATUS_NOT_SUPPORTED, "KMT-306",
+                      "this host neither redirects presents nor reads back what GDI has drawn");
+    if (args->Flags.RenderKm && !ddi_has(context->device->vidsch->ddi, DxgkDdiRenderKm))
+        return refuse(STATUS_NOT_SUPPORTED, "PATCH-097", "the driver has no DxgkDdiRenderKm");
     return STATUS_SUCCESS;
 }
 
@@ -131,6 +137,7 @@ static NTSTATUS convert_list(struct submission *s)
             vidmm_open_place(open, &place);
             reference.device_specific = place.device_specific;
             reference.bytes = vidmm_open_bytes(open);
+            reference.history = vidmm_open_history(open) != NULL;
             if (vidsch_is_1x(device->vidsch) &&
                 device->vidsch->config.wddm_version >= DXGKDDI_INTERFACE_VERSION_WIN8)
                 reference.offer = (uint8_t)element.OfferPriority; /* RES-064 */
@@ -297,15 +304,30 @@ static NTSTATUS queue(struct submission *s)
     return STATUS_SUCCESS;
 }
 
-/* Call DxgkDdiRender once, with the current buffer; *more: it needs another one. */
+/* PATCH-097 */
+static NTSTATUS call_driver(struct submission *s, DXGKARG_RENDER *render)
+{
+    struct ddi_adapter *ddi = s->context->device->vidsch->ddi;
+    const uint8_t *commands = s->context->promise.commands.view;
+    NTSTATUS status;
+
+    if (!s->args->Flags.RenderKm) {
+        render->pCommand = commands + s->args->CommandOffset;
+        return ddi_render(ddi, s->context->mm.driver_handle, render);
+    }
+    render->pCommand = s->records.data;
+    status = ddi_render_km(ddi, s->context->mm.driver_handle, render);
+    ddi_guarded_check(&s->records, s->ddi);
+    return status;
+}
+
+/* Call the driver once, with the current buffer; *more: it needs another one. */
 static NTSTATUS translate(struct submission *s, bool *more)
 {
     struct vidsch_device *device = s->context->device;
     struct dma_buffer *buffer = s->buffer;
-    const uint8_t *commands = s->context->promise.commands.view;
     UINT before = s->multipass;
     DXGKARG_RENDER render = {
-        .pCommand = commands + s->args->CommandOffset,
         .CommandLength = s->args->CommandLength - s->args->CommandOffset,
         .pDmaBuffer = buffer->data,
         .DmaSize = buffer->capacity,
@@ -324,21 +346,23 @@ static NTSTATUS translate(struct submission *s, bool *more)
     NTSTATUS status;
 
     s->buffer->rendered_at = sim_now();
-    status = ddi_render(device->vidsch->ddi, s->context->mm.driver_handle, &render);
-
+    status = call_driver(s, &render);
     *more = status == STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER;
     if (!NT_SUCCESS(status) && !*more) {
         if (!is_documented(status))
-            WARNING("PATCH-093", "DxgkDdiRender answered %s", nt_status_text(status).text);
+            WARNING("PATCH-093", "%s answered %s", s->ddi, nt_status_text(status).text);
         if (status == STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE) /* PATCH-092 */
             vidsch_device_lose(device, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT, false,
-                               "DxgkDdiRender answered STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE");
+                               s->args->Flags.RenderKm ? "DxgkDdiRenderKm answered "
+                                                         "STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE"
+                                                       : "DxgkDdiRender answered "
+                                                         "STATUS_GRAPHICS_GPU_EXCEPTION_ON_DEVICE");
         return status;
     }
     refusal_forget(STATUS_GRAPHICS_INSUFFICIENT_DMA_BUFFER);
     s->multipass = render.MultipassOffset;
     status = vidsch_render_answer_take(
-        buffer, &(struct render_answer){.ddi = "DxgkDdiRender",
+        buffer, &(struct render_answer){.ddi = s->ddi,
                                         .dma = render.pDmaBuffer,
                                         .private_data = render.pDmaBufferPrivateData,
                                         .patches = render.pPatchLocationListOut});
@@ -346,7 +370,7 @@ static NTSTATUS translate(struct submission *s, bool *more)
         return status;
     vidsch_patch_rendered(buffer);
     if (*more && buffer->used == 0 && s->multipass == before) { /* PATCH-088 */
-        VIOLATION("PATCH-088", "DxgkDdiRender found %u empty bytes insufficient (0x10E/0x16)",
+        VIOLATION("PATCH-088", "%s found %u empty bytes insufficient (0x10E/0x16)", s->ddi,
                   buffer->capacity);
         return STATUS_NO_MEMORY;
     }
@@ -368,16 +392,18 @@ static struct dma_buffer *another_buffer(const struct submission *s)
 
 /* PATCH-116: of a WDDM 1.x buffer only what patch locations name is brought in. A driver whose list
  * is empty although the buffer has allocations patches them before they have a place. */
-static void warn_of_empty_list(const struct dma_buffer *buffer)
+static void warn_of_empty_list(const struct submission *s)
 {
+    const struct dma_buffer *buffer = s->buffer;
+
     if (buffer->patch_count)
         return;
     for (uint32_t i = 0; i < buffer->allocation_count; i++)
         if (buffer->references_map[i].handle) {
             WARNING("PATCH-116",
-                    "DxgkDdiRender returned no patch location, but the allocation list has an "
+                    "%s returned no patch location, but the allocation list has an "
                     "allocation at index %u: nothing is made resident for this buffer",
-                    i);
+                    s->ddi, i);
             return;
         }
 }
@@ -412,7 +438,7 @@ static NTSTATUS translate_all(struct submission *s)
             status = vidsch_render_answer_check(s->buffer);
         }
         if (NT_SUCCESS(status) && vidsch_is_1x(s->context->device->vidsch)) {
-            warn_of_empty_list(s->buffer);
+            warn_of_empty_list(s);
             status = check_instances(s);
             if (NT_SUCCESS(status))
                 status = vidsch_slots_take(s->buffer);
@@ -445,9 +471,21 @@ static void outputs(const struct vidsch_context *context, D3DKMT_RENDER *args)
     args->NewCommandBuffer = 0; /* KMT-156 */
 }
 
+static NTSTATUS copy_records(struct submission *s)
+{
+    const uint8_t *commands = s->context->promise.commands.view;
+
+    if (!s->args->Flags.RenderKm)
+        return STATUS_SUCCESS;
+    return vidsch_gdi_commands_copy(&s->records, commands + s->args->CommandOffset,
+                                    s->args->CommandLength - s->args->CommandOffset);
+}
+
 static NTSTATUS render(struct vidsch_context *context, D3DKMT_RENDER *args)
 {
-    struct submission s = {.context = context, .args = args};
+    struct submission s = {.context = context,
+                           .args = args,
+                           .ddi = args->Flags.RenderKm ? "DxgkDdiRenderKm" : "DxgkDdiRender"};
     NTSTATUS status = vidsch_device_check(context->device, true);
     struct dma_buffer *reserve;
 
@@ -467,29 +505,34 @@ static NTSTATUS render(struct vidsch_context *context, D3DKMT_RENDER *args)
     s.buffer = context->reserve;
     context->reserve = reserve;
     status = convert_list(&s);
+    if (NT_SUCCESS(status))
+        status = copy_records(&s);
     if (!NT_SUCCESS(status)) {
         vidsch_dma_buffer_put(s.buffer);
         return status;
     }
-    return translate_all(&s);
+    status = translate_all(&s);
+    ddi_guarded_finish(&s.records);
+    return status;
 }
 
 NTSTATUS vidsch_render(struct vidsch_context *context, D3DKMT_RENDER *args)
 {
+    const bool is_gdi = vidsch_render_is_gdi(context, args);
     NTSTATUS status;
 
     sim_assert_passive();
     vidsch_recovery_await_adapter(context->device->vidsch); /* TDR-081 */
     sim_mutex_lock(&context->render_lock);
-    status = render(context, args);
+    status = is_gdi ? vidsch_render_gdi(context, args) : render(context, args);
     if (NT_SUCCESS(status)) {
-        if (args->Flags.ResizeCommandBuffer || args->Flags.ResizeAllocationList ||
-            args->Flags.ResizePatchLocationList)
+        if (!is_gdi && (args->Flags.ResizeCommandBuffer || args->Flags.ResizeAllocationList ||
+                        args->Flags.ResizePatchLocationList))
             vidsch_render_resize(context, args);
         args->QueuedBufferCount = context->work; /* PATCH-058 */
         status = STATUS_SUCCESS;
     }
-    if (context->has_lists)
+    if (context->has_lists || is_gdi)
         outputs(context, args); /* PATCH-055 */
     sim_mutex_unlock(&context->render_lock);
     return status;

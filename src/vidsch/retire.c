@@ -12,6 +12,7 @@
 #include "vidsch/device.h"
 #include "vidsch/dma_buffer.h"
 #include "vidsch/dxgkrnl_events.h"
+#include "vidsch/history.h"
 #include "vidsch/kick.h"
 #include "vidsch/life.h"
 #include "vidsch/node.h"
@@ -41,6 +42,8 @@ static void retire_oldest(struct vidsch_node *node)
     node->vidsch->statistics.fences_signaled++;
     if (packet->kind == PACKET_RENDER && vidsch_compares_now(node->vidsch))
         vidsch_patch_unchanged(packet->buffer, packet->fence, "after DxgkDdiSubmitCommand");
+    if (packet->kind == PACKET_RENDER)
+        vidsch_history_note(packet);
     node->vidsch->recovery.barren = 0;
     device->in_flight--;
     if (context->last_in_flight == packet)

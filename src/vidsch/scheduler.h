@@ -15,6 +15,7 @@
 #include "util/list.h"
 #include "util/slab.h"
 #include "vidsch/change.h"
+#include "vidsch/history.h"
 #include "vidsch/interrupt.h"
 #include "vidsch/paging.h"
 #include "vidsch/patch_check.h"
@@ -61,6 +62,7 @@ struct vidsch {
     struct vidsch_paging paging;
     struct vidsch_recovery recovery;
     struct vidsch_suspension suspension;
+    struct vidsch_histories histories;
     struct vidsch_statistics statistics;
     struct journal *journal; /* NULL: none is kept (life.h) */
     struct patch_bases patch_bases;

@@ -143,6 +143,7 @@ NTSTATUS vidsch_create(const struct vidsch_config *config, struct vidsch **out)
     list_init(&vidsch->syncs.dead);
     list_init(&vidsch->syncs.watched);
     list_init(&vidsch->syncs.native_watched);
+    list_init(&vidsch->histories.waiting);
     list_init(&vidsch->syncs.native_due);
     list_init(&vidsch->syncs.native_signaled);
     list_init(&vidsch->keeper.waiting);

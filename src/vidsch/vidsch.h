@@ -68,6 +68,8 @@ struct vidsch_node_info {
     bool virtual_addressing;
     bool hardware_scheduled;   /* contexts of hardware queues (CAPS-103) */
     bool user_mode_submission; /* with doorbells */
+    bool stamps;               /* its history buffers have time stamps that are known: */
+    UINT stamp_bits;           /* PrecisionBits; 0: the driver formats them (CAPS-109) */
 };
 
 /* What is known of Windows in more than one way, or was decided here before somebody saw it: false

@@ -15,6 +15,7 @@
 #include "vidsch/dispatch.h"
 #include "vidsch/doorbell.h"
 #include "vidsch/dxgkrnl_events.h"
+#include "vidsch/history.h"
 #include "vidsch/hw_log.h"
 #include "vidsch/hw_submit.h"
 #include "vidsch/native_fence.h"
@@ -220,7 +221,7 @@ void vidsch_worker_main(void *arg)
             vidsch_debug_check(vidsch);
             continue;
         }
-        if (more)
+        if (vidsch_history_log(vidsch) || more)
             continue;
         vidsch->worker.idle = true;
         sim_waitq_wait(&vidsch->worker.wait, SIM_FOREVER);

@@ -236,7 +236,7 @@ TEST_WITH(client, no_history_buffers_are_collected)
     escape.PrivateDriverDataSize = sizeof(history) + 1;
     TRY(c, D3DKMTEscape(&escape) == STATUS_INVALID_PARAMETER && history.Enabled == TRUE);
     escape.PrivateDriverDataSize = sizeof(history);
-    SHOW(c, "KMT-455",
+    SHOW(c, "KMT-455/b",
          D3DKMTEscape(&escape) == STATUS_SUCCESS && history.Enabled == FALSE &&
              history.Reserved == 0);
     escape.pPrivateDriverData = (void *)(uintptr_t)&constant;

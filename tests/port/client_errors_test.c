@@ -366,6 +366,68 @@ TEST(submissions_are_never_throttled)
     run(submit_many);
 }
 
+/* Of physical addresses: what the buffers of those that wait may take is all that there is. */
+static void small_buffers(struct probe *p, struct probe_call *call)
+{
+    DXGKARG_CREATECONTEXT *args = (DXGKARG_CREATECONTEXT *)(uintptr_t)call->arg[1];
+
+    (void)p;
+    if (args->Flags.SystemContext)
+        return;
+    args->ContextInfo.DmaBufferSize = 256;
+    args->ContextInfo.AllocationListSize = args->ContextInfo.PatchLocationListSize = 1;
+}
+
+static void note_physical(struct probe *p, struct probe_call *call)
+{
+    const DXGKARG_SUBMITCOMMAND *args = (const void *)(uintptr_t)call->arg[1];
+
+    if (args->Flags.Paging || !hangs)
+        return;
+    sent++;
+    p->state[0].submitted[args->NodeOrdinal] = args->SubmissionFenceId;
+    call->answered = true;
+    call->result = STATUS_SUCCESS;
+}
+
+static void render_many(struct probe *p)
+{
+    enum { MANY = 2000, NEVER = 100000 };
+    NTSTATUS status = STATUS_SUCCESS;
+    uint64_t begun = sim_now();
+    D3DKMT_CREATECONTEXT create;
+    unsigned rendered = 0;
+    D3DKMT_RENDER args;
+
+    p->after[PROBE_CreateContext] = small_buffers;
+    p->before[PROBE_SubmitCommand] = note_physical;
+    CHECK(NT_SUCCESS(probe_gpu_begin(&gpu)));
+    memset(&create, 0, sizeof(create));
+    create.hDevice = gpu.device;
+    CHECK(NT_SUCCESS(D3DKMTCreateContext(&create)));
+    hangs = true;
+    while (rendered < NEVER && NT_SUCCESS(status)) {
+        memset(&args, 0, sizeof(args));
+        args.hContext = create.hContext;
+        args.CommandLength = 16;
+        status = D3DKMTRender(&args);
+        rendered += NT_SUCCESS(status);
+    }
+    CHECK_RULE("KMT-313/a", rendered >= MANY && IS(status, STATUS_NO_MEMORY) &&
+                                sim_now() - begun < PROBE_SECOND &&
+                                execution() == D3DKMT_DEVICEEXECUTION_ACTIVE);
+    mark(&gpu);
+    probe_sleep(PROBE_SECOND);
+    CHECK_RULE("KMT-313/a", sent <= 2 && cancelled + sent == rendered);
+    hangs = false;
+    CHECK(NT_SUCCESS(probe_gpu_end(&gpu)));
+}
+
+TEST(renders_are_never_throttled)
+{
+    run(render_many);
+}
+
 static void render_answers(struct probe *p)
 {
     static const NTSTATUS answers[] = {

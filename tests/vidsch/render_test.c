@@ -85,7 +85,7 @@ TEST_WITH(fixture, bad_arguments_do_not_reach_the_driver)
     args = (D3DKMT_RENDER){.CommandLength = 16, .BroadcastContextCount = 65};
     CHECK_RULE("PATCH-059", vidsch_render(c.context, &args) == STATUS_INVALID_PARAMETER);
     args = (D3DKMT_RENDER){.CommandLength = 16, .Flags.RenderKm = 1};
-    CHECK_RULE("PATCH-097", vidsch_render(c.context, &args) == STATUS_NOT_SUPPORTED);
+    CHECK_RULE("PATCH-097/a", vidsch_render(c.context, &args) == STATUS_NOT_SUPPORTED);
     CHECK_RULE("KMT-301", render(is_virtual, 16) == STATUS_INVALID_PARAMETER);
     CHECK_RULE("PATCH-063", calls_of(f, CALL_RENDER) == 0);
     CHECK(render(c.context, 8192) == STATUS_SUCCESS);

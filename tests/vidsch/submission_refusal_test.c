@@ -109,8 +109,9 @@ TEST_WITH(fixture, renders_are_refused)
     CHECK(try(&c, RENDER(.PrivateDriverDataSize = 1)) == STATUS_INVALID_PARAMETER);
     CHECK(try(&c, RENDER(.Flags.Reserved = 1)) == STATUS_INVALID_PARAMETER);
     CHECK_REFUSED(try(&c, RENDER(.Flags.PresentRedirected = 1)), STATUS_NOT_SUPPORTED, "KMT-306",
-                  "PresentRedirected, RenderKm and RenderKmReadback need a display");
-    CHECK(try(&c, RENDER(.Flags.RenderKm = 1)) == STATUS_NOT_SUPPORTED);
+                  "this host neither redirects presents nor reads back what GDI has drawn");
+    CHECK_REFUSED(try(&c, RENDER(.Flags.RenderKm = 1)), STATUS_NOT_SUPPORTED, "PATCH-097",
+                  "the driver has no DxgkDdiRenderKm");
     CHECK(try(&c, RENDER(.Flags.RenderKmReadback = 1)) == STATUS_NOT_SUPPORTED);
     CHECK(calls_of(f, CALL_RENDER) == 0);
     CHECK(try(&c, RENDER(.CommandOffset = 16)) == STATUS_SUCCESS);

@@ -4,10 +4,23 @@
 #include <string.h>
 
 #include "port/query/description.h"
+#include "ddi/ddi.h"
 #include "nt/base/status_name.h"
 #include "port/query/query.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_refuse.h"
+
+/* CAPS-108; a precision that is none counts as none. */
+static void note_precision(struct port_adapter *adapter, UINT node, UINT bits)
+{
+    struct vidsch_node_info *info = &adapter->nodes.node[node];
+    const bool valid = bits == 0 || (bits >= 32 && bits <= 64);
+
+    if (!valid)
+        PORT_FINDING(adapter, "CAPS-108", "PrecisionBits of node %u is %u", node, bits);
+    info->stamp_bits = valid ? bits : 0;
+    info->stamps = valid && (bits || ddi_has(&adapter->ddi, DxgkDdiFormatHistoryBuffer));
+}
 
 NTSTATUS port_description_query_history(struct port_adapter *adapter)
 {
@@ -28,13 +41,12 @@ NTSTATUS port_description_query_history(struct port_adapter *adapter)
         PORT_EXPECTED(adapter, "CAPS-013", "a compute-only driver answers %s with %s",
                       port_query_name(DXGKQAITYPE_HISTORYBUFFERPRECISION),
                       nt_status_text(status).text);
+    for (UINT i = 0; i < adapter->nodes.count; i++)
+        adapter->nodes.node[i].stamps = false;
     if (!NT_SUCCESS(status))
         return STATUS_SUCCESS;
     for (UINT i = 0; i < adapter->nodes.count; i++)
-        if (precision[i].PrecisionBits != 0 &&
-            (precision[i].PrecisionBits < 32 || precision[i].PrecisionBits > 64))
-            PORT_FINDING(adapter, "CAPS-108", "PrecisionBits of node %u is %u", i,
-                         precision[i].PrecisionBits);
+        note_precision(adapter, i, precision[i].PrecisionBits);
     return STATUS_SUCCESS;
 }
 

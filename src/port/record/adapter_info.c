@@ -178,6 +178,14 @@ const DXGKARG_GETNODEMETADATA *port_adapter_node(const struct port_adapter *adap
     return node < adapter->nodes.count ? &adapter->nodes.node[node].metadata : NULL;
 }
 
+bool port_adapter_stamps(const struct port_adapter *adapter)
+{
+    for (UINT i = 0; i < adapter->nodes.count && !port_adapter_is_2x(adapter); i++)
+        if (adapter->nodes.node[i].stamps)
+            return true;
+    return false;
+}
+
 bool port_adapter_node_virtual(const struct port_adapter *adapter, UINT node)
 {
     return node < adapter->nodes.count && adapter->nodes.node[node].virtual_addressing;

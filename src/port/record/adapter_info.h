@@ -76,6 +76,8 @@ bool port_adapter_is_post(const struct port_adapter *adapter);
 UINT port_adapter_nodes(const struct port_adapter *adapter);
 /* NULL: no such node. */
 const DXGKARG_GETNODEMETADATA *port_adapter_node(const struct port_adapter *adapter, UINT node);
+/* Are history buffers of one of its nodes read (CAPS-109)? */
+bool port_adapter_stamps(const struct port_adapter *adapter);
 bool port_adapter_node_virtual(const struct port_adapter *adapter, UINT node);
 /* KMT-091 */
 struct port_hw_scheduling {

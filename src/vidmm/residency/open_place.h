@@ -11,6 +11,7 @@
 #include <d3dkmddi.h>
 #include <d3dkmthk.h>
 
+struct vidmm_allocation;
 struct vidmm_device;
 struct vidmm_open;
 
@@ -30,6 +31,8 @@ struct vidmm_place {
 };
 bool vidmm_open_place(const struct vidmm_open *open, struct vidmm_place *place);
 bool vidmm_open_accessed_physically(const struct vidmm_open *open);
+/* The allocation, if the driver made it a history buffer (ALLOC-057); NULL: it did not. */
+struct vidmm_allocation *vidmm_open_history(const struct vidmm_open *open);
 /* True also if it was destroyed, but is still resident for work queued before. */
 bool vidmm_open_on_residency_list(const struct vidmm_open *open);
 bool vidmm_open_locked(const struct vidmm_open *open);

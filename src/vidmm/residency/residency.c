@@ -545,6 +545,11 @@ bool vidmm_open_accessed_physically(const struct vidmm_open *open)
     return open->allocation->accessed_physically;
 }
 
+struct vidmm_allocation *vidmm_open_history(const struct vidmm_open *open)
+{
+    return open->allocation->flags.HistoryBuffer ? open->allocation : NULL;
+}
+
 uint64_t vidmm_open_bytes(const struct vidmm_open *open)
 {
     return open->allocation->bytes;

@@ -66,7 +66,7 @@
     X(DestroyContext, 1) \
     X(LinkDevice, 3) \
     X(SetDisplayPrivateDriverFormat, 0) \
-    X(RenderKm, 0) \
+    X(RenderKm, 2) \
     X(QueryVidPnHWCapability, 2) \
     X(SetPowerComponentFState, 3) \
     X(QueryDependentEngineGroup, 2) \
@@ -85,7 +85,7 @@
     X(CheckMultiPlaneOverlaySupport, 2) \
     X(CalibrateGpuClock, 4) \
     X(FormatHistoryBuffer, 2) \
-    X(RenderGdi, 0) \
+    X(RenderGdi, 2) \
     X(SubmitCommandVirtual, 2) \
     X(SetRootPageTable, 2) \
     X(GetRootPageTableSize, 2) \

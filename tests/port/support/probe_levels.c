@@ -20,7 +20,6 @@ static bool varies(enum probe_ddi ddi)
 {
     return ddi == PROBE_CollectDbgInfo || ddi == PROBE_ResetDevice ||
            ddi == PROBE_SetPowerComponentFState || ddi == PROBE_PowerRuntimeControlRequest ||
-           ddi == PROBE_CalibrateGpuClock || ddi == PROBE_FormatHistoryBuffer ||
            ddi == PROBE_SubmitCommandToHwQueue || ddi == PROBE_SetVidPnSourceAddress ||
            ddi == PROBE_SetVidPnSourceAddressWithMultiPlaneOverlay ||
            ddi == PROBE_SetVidPnSourceAddressWithMultiPlaneOverlay2 ||
@@ -36,6 +35,10 @@ static const char *rule_of(const struct probe *p, enum probe_ddi ddi)
     case PROBE_SubmitCommand:
     case PROBE_PreemptCommand:
         return "THREAD-039";
+    case PROBE_CalibrateGpuClock:
+        return "THREAD-040/a";
+    case PROBE_FormatHistoryBuffer:
+        return "THREAD-040/b";
     case PROBE_SubmitCommandVirtual:
         return p->options.port.raised_submit ? "THREAD-042/b" : "THREAD-042/a";
     case PROBE_InterruptRoutine:
@@ -57,6 +60,8 @@ static bool holds(const struct probe *p, const struct probe_call *call)
     case PROBE_SubmitCommand:
     case PROBE_DpcRoutine:
     case PROBE_NotifyCurrentValueUpdates:
+    case PROBE_CalibrateGpuClock:
+    case PROBE_FormatHistoryBuffer:
         return call->irql == DISPATCH_LEVEL;
     case PROBE_PreemptCommand:
         return call->irql ==

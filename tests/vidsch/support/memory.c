@@ -10,6 +10,7 @@
 #include "vidmm/allocation/allocation.h"
 #include "vidmm/allocation/offer.h"
 #include "vidmm/allocation/renaming.h"
+#include "vidmm/allocation/scanout.h"
 #include "vidmm/context/client_pages.h"
 #include "vidmm/context/context.h"
 #include "vidmm/context/context_allocation.h"
@@ -560,6 +561,27 @@ struct vidmm_open *vidmm_open_find_queued(struct vidmm_device *device, D3DKMT_HA
 uint64_t vidmm_open_bytes(const struct vidmm_open *open)
 {
     return open->bytes;
+}
+
+/* Nothing here is a history buffer. */
+struct vidmm_allocation *vidmm_open_history(const struct vidmm_open *open)
+{
+    (void)open;
+    return NULL;
+}
+
+uint64_t vidmm_scanout_bytes(const struct vidmm_allocation *allocation)
+{
+    (void)allocation;
+    return 0;
+}
+
+bool vidmm_scanout_read(struct vidmm_allocation *allocation, void *bytes, uint64_t count)
+{
+    (void)allocation;
+    (void)bytes;
+    (void)count;
+    return false;
 }
 
 static struct vidmm_open *needed(const struct vidmm_portion *portion, uint32_t element)

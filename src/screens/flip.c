@@ -371,15 +371,12 @@ static NTSTATUS check_still(const struct scanout *s, const struct scanouts_flip 
     return STATUS_SUCCESS;
 }
 
-NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wanted)
+/* With room for it. */
+static NTSTATUS queue_flip(struct scanout *s, const struct scanouts_flip *wanted)
 {
-    struct scanout *s = &scanouts->source[wanted->source];
-    NTSTATUS status = queued_await_room(scanouts, wanted->device, wanted->limit,
-                                        wanted->do_not_wait);
+    NTSTATUS status = check_still(s, wanted);
     struct flip *flip;
 
-    if (NT_SUCCESS(status))
-        status = check_still(s, wanted);
     if (!NT_SUCCESS(status))
         return status;
     flip = new_flip(s, wanted);
@@ -400,12 +397,31 @@ NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wa
             return status;
         }
     }
-    (void)vertical_begin(scanouts, wanted->source, wanted->device); /* else it is not counted */
+    (void)vertical_begin(s->all, wanted->source, wanted->device); /* else it is not counted */
     list_push_back(&s->waiting, &flip->link);
     flip_mark(s);
     vidmm_scanout_after(wanted->device, &flip->wait); /* PRES-137 */
-    (void)sim_waitq_wake(&scanouts->work, 1);
+    (void)sim_waitq_wake(&s->all->work, 1);
     return STATUS_SUCCESS;
+}
+
+NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wanted)
+{
+    struct scanout *s = &scanouts->source[wanted->source];
+    const struct scanouts_copy_request request = {.source = wanted->source,
+                                                  .device = wanted->device,
+                                                  .limit = wanted->limit,
+                                                  .do_not_wait = wanted->do_not_wait};
+    struct copy *work = NULL;
+    NTSTATUS status = wanted->write ? copy_begin_flip(s, &request, &work)
+                                    : queued_await_room(scanouts, wanted->device, wanted->limit,
+                                                        wanted->do_not_wait);
+
+    if (NT_SUCCESS(status))
+        status = queue_flip(s, wanted);
+    if (work)
+        copy_asked(work);
+    return status;
 }
 
 /* ---- the end of a client ---- */

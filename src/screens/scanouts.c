@@ -130,6 +130,7 @@ static void settle(void *context, UINT source, bool committed, bool keep)
     struct primary *const stays = !committed || (!next && keep) ? shared : next;
 
     if (shared != stays) { /* what was flipped to was for the mode that is over */
+        copy_end_flips(s);
         flip_drop_all(s);
         planes_drop_all(s);
         flip_release(&s->now);
@@ -297,6 +298,7 @@ NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_devi
     if (NT_SUCCESS(status))
         status = modes_still(scanouts->config.modes, "DxgkDdiSetVidPnSourceAddress");
     if (NT_SUCCESS(status)) {
+        copy_end_flips(s);
         flip_drop_all(s);
         planes_drop_all(s);
         status = set_address(s, &next.where);

@@ -31,7 +31,10 @@ struct scanouts_config {
     /* A flip of the source has no vertical sync: have the adapter reset (PRES-256). False: it is
      * not. NULL: it never is. PASSIVE_LEVEL. */
     bool (*lost)(void *context, UINT source);
-    void *lost_context;
+    /* The mode of the source changes before the GPU has made all its flips: they are not to be made
+     * any more (PRES-338). NULL: nobody is told. PASSIVE_LEVEL. */
+    void (*flips_over)(void *context, UINT source);
+    void *lost_context; /* of these */
     DXGK_POINTERFLAGS pointer_caps;
     UINT pointer_width, pointer_height; /* MaxPointerWidth, MaxPointerHeight */
     /* Where the pixels are that the device says it scans out for this source; NULL: it does not

@@ -234,13 +234,22 @@ static bool skip_dark(struct scanout *s, struct flip *flip, uint64_t *until)
     return true;
 }
 
-/* PRES-256: no vertical sync has completed it. */
-static void give_up(struct scanout *s)
+bool flip_ask_reset(struct scanout *s)
 {
     const struct scanouts_config *config = &s->all->config;
     const bool reset = config->lost && !config->modes->ddi->gone &&
                        config->modes->source[s->source].visible &&
                        config->lost(config->lost_context, s->source);
+
+    s->all->resetting = reset;
+    return reset;
+}
+
+/* PRES-256: no vertical sync has completed it. */
+static void give_up(struct scanout *s)
+{
+    const struct scanouts_config *config = &s->all->config;
+    const bool reset = flip_ask_reset(s);
 
     if (!config->modes->ddi->gone)
         WARNING("PRES-256",
@@ -249,7 +258,6 @@ static void give_up(struct scanout *s)
                 s->target, (unsigned long long)s->handed[0]->primary.where.address,
                 (unsigned long long)(config->limit_ns / 1000000), s->source,
                 reset ? "the adapter is reset" : "it counts as shown");
-    s->all->resetting = reset;
     if (!reset)
         flip_complete(s, 1);
 }

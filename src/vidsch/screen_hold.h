@@ -17,8 +17,8 @@ struct packet;
 /* Contexts that wait, and what their packets and others wait for. */
 struct vidsch_screen_holds {
     uint32_t flips_over[VIDSCH_MOST_SOURCES]; /* by source: vidsch_flips_over calls so far */
-    struct list contexts; /* vidsch_context.run_link */
-    struct list holds;    /* few, and seldom any */
+    struct list contexts;                     /* vidsch_context.run_link */
+    struct list holds;                        /* few, and seldom any */
 };
 
 /* A packet that is about to be queued writes to the allocation. False: out of memory. */

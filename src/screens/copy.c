@@ -34,6 +34,14 @@ void copy_asked(struct copy *copy)
     queued_leave(all);
 }
 
+void copy_drop(struct copy *copy)
+{
+    struct scanouts *all = copy->scanout->all;
+
+    done(copy);
+    queued_leave(all);
+}
+
 void scanouts_copy_end(struct scanouts_copy *handle)
 {
     copy_asked(handle->record);
@@ -202,5 +210,39 @@ NTSTATUS scanouts_copy_begin(struct scanouts *scanouts, const struct scanouts_co
     status = find_target(s, request->device, &handle->target);
     if (!NT_SUCCESS(status))
         scanouts_copy_end(handle);
+    return status;
+}
+
+/* ---- flips to nothing else ---- */
+
+static const struct shown *latest(const struct scanout *s)
+{
+    if (!list_empty(&s->waiting))
+        return &CONTAINER(s->waiting.prev, struct flip, link)->primary;
+    if (s->moving)
+        return &s->moving->primary;
+    return s->handed_count ? &s->handed[s->handed_count - 1]->primary : &s->now;
+}
+
+NTSTATUS scanouts_same(struct scanouts *scanouts, const struct scanouts_copy_request *request,
+                       struct scanouts_same *same)
+{
+    struct scanout *s = &scanouts->source[request->source];
+    const struct shown *last = latest(s);
+    struct copy *copy;
+    NTSTATUS status;
+
+    *same = (struct scanouts_same){.handle = last->handle, .shared = !last->allocation};
+    if (!same->shared && last->device == request->device)
+        return STATUS_SUCCESS;
+    if (!same->shared || !s->shared)
+        return refuse(STATUS_INVALID_PARAMETER, "PRES-339", "source %u shows %s", request->source,
+                      same->shared ? "nothing" : "a primary of another device");
+    status = copy_begin_flip(s, request, &copy); /* while it is opened, it stays */
+    if (!NT_SUCCESS(status))
+        return status;
+    status = s->shared ? primary_open(s->shared, request->device, &same->handle)
+                       : STATUS_INVALID_PARAMETER;
+    copy_drop(copy);
     return status;
 }

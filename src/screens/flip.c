@@ -361,9 +361,14 @@ static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *want
 /* PRES-135: the primary stays where the commands say it is. */
 static NTSTATUS write_flip(struct flip *flip, const struct scanouts_flip *wanted)
 {
-    NTSTATUS status = vidmm_scanout_pin(flip->primary.allocation, &flip->primary.where);
+    NTSTATUS status = STATUS_SUCCESS;
 
-    flip->primary.pinned = NT_SUCCESS(status);
+    if (flip->primary.allocation) {
+        status = vidmm_scanout_pin(flip->primary.allocation, &flip->primary.where);
+        flip->primary.pinned = NT_SUCCESS(status);
+    } else if (flip->scanout->shared) {
+        flip->primary.where = flip->scanout->shared->where;
+    }
     return NT_SUCCESS(status) ? wanted->write(wanted->write_context) : status;
 }
 
@@ -377,6 +382,20 @@ static NTSTATUS check_still(const struct scanout *s, const struct scanouts_flip 
         return refuse(STATUS_GRAPHICS_PRESENT_MODE_CHANGED, "PRES-088",
                       "the mode of source %u has changed during the present", s->source);
     return STATUS_SUCCESS;
+}
+
+/* `all`: also those that the GPU flips. */
+static void drop_waiting_of(struct scanout *s, const struct vidmm_device *device, bool all)
+{
+    LIST_FOR_SAFE(node, following, &s->waiting) {
+        struct flip *flip = CONTAINER(node, struct flip, link);
+
+        if (flip->device != device || (flip->by_gpu && !all))
+            continue;
+        list_remove(node);
+        finish(flip);
+    }
+    flip_mark(s);
 }
 
 /* With room for it. */
@@ -398,12 +417,12 @@ static NTSTATUS queue_flip(struct scanout *s, const struct scanouts_flip *wanted
         }
         flip->primary.device = wanted->device;
         flip->primary.handle = wanted->allocation;
-        status = flip->by_gpu ? write_flip(flip, wanted) : STATUS_SUCCESS;
-        if (!NT_SUCCESS(status)) {
-            flip_release(&flip->primary);
-            util_free(flip);
-            return status;
-        }
+    }
+    status = flip->by_gpu ? write_flip(flip, wanted) : STATUS_SUCCESS;
+    if (!NT_SUCCESS(status)) {
+        flip_release(&flip->primary);
+        util_free(flip);
+        return status;
     }
     (void)vertical_begin(s->all, wanted->source, wanted->device); /* else it is not counted */
     list_push_back(&s->waiting, &flip->link);
@@ -421,10 +440,13 @@ NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wa
                                                   .limit = wanted->limit,
                                                   .do_not_wait = wanted->do_not_wait};
     struct copy *work = NULL;
-    NTSTATUS status = wanted->write ? copy_begin_flip(s, &request, &work)
-                                    : queued_await_room(scanouts, wanted->device, wanted->limit,
-                                                        wanted->do_not_wait);
+    NTSTATUS status;
 
+    if (wanted->restart)
+        drop_waiting_of(s, wanted->device, false);
+    status = wanted->write
+                 ? copy_begin_flip(s, &request, &work)
+                 : queued_await_room(scanouts, wanted->device, wanted->limit, wanted->do_not_wait);
     if (NT_SUCCESS(status))
         status = queue_flip(s, wanted);
     if (work)
@@ -433,19 +455,6 @@ NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wa
 }
 
 /* ---- the end of a client ---- */
-
-static void drop_waiting_of(struct scanout *s, const struct vidmm_device *device)
-{
-    LIST_FOR_SAFE(node, following, &s->waiting) {
-        struct flip *flip = CONTAINER(node, struct flip, link);
-
-        if (flip->device != device)
-            continue;
-        list_remove(node);
-        finish(flip);
-    }
-    flip_mark(s);
-}
 
 static bool is_of(const struct flip *flip, const struct vidmm_device *device)
 {
@@ -521,7 +530,7 @@ void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device
     for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
         struct scanout *s = &scanouts->source[i];
 
-        drop_waiting_of(s, device);
+        drop_waiting_of(s, device, true);
         planes_drop_waiting_of(s, device);
         if (s->owner == device)
             s->owner = NULL;

@@ -212,21 +212,6 @@ static void let_pointer_go(void *context)
 
 /* ---- clients ---- */
 
-D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
-                              const struct vidmm_device *device)
-{
-    const struct scanout *s = &scanouts->source[source];
-    const struct shown *last = &s->now;
-
-    if (!list_empty(&s->waiting))
-        last = &CONTAINER(s->waiting.prev, struct flip, link)->primary;
-    else if (s->moving)
-        last = &s->moving->primary;
-    else if (s->handed_count)
-        last = &s->handed[s->handed_count - 1]->primary;
-    return last->device == device ? last->handle : 0;
-}
-
 UINT scanouts_segment(const struct scanouts *scanouts, UINT source)
 {
     const struct scanout *s = &scanouts->source[source];

@@ -188,8 +188,10 @@ void copy_end_flips(const struct scanout *s);
  * STATUS_DEVICE_REMOVED, STATUS_NO_MEMORY. PASSIVE_LEVEL. */
 NTSTATUS copy_begin_flip(struct scanout *s, const struct scanouts_copy_request *request,
                          struct copy **copy);
-/* All its work is queued, or none. */
+/* All its work is queued. */
 void copy_asked(struct copy *copy);
+/* None is. */
+void copy_drop(struct copy *copy);
 /* The adapter ends, and nobody waits for them. */
 void copy_forget_all(struct scanout *s);
 /* scanout_frame.c: the picture that the source shows is another; at most DISPATCH_LEVEL. */

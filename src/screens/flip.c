@@ -234,17 +234,6 @@ static bool skip_dark(struct scanout *s, struct flip *flip, uint64_t *until)
     return true;
 }
 
-bool flip_ask_reset(struct scanout *s)
-{
-    const struct scanouts_config *config = &s->all->config;
-    const bool reset = config->lost && !config->modes->ddi->gone &&
-                       config->modes->source[s->source].visible &&
-                       config->lost(config->lost_context, s->source);
-
-    s->all->resetting = reset;
-    return reset;
-}
-
 /* PRES-256: no vertical sync has completed it. */
 static void give_up(struct scanout *s)
 {

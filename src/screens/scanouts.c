@@ -176,6 +176,8 @@ static void begins(void *context, UINT source)
     s->lit = path && source_mode(vidpn, source);
     if (!s->lit)
         return;
+    if (s->next_for == vidpn && s->next != s->shared)
+        copy_end_flips(s); /* before work goes on */
     s->commits++;
     s->addressed = true;
     s->early = false;

@@ -164,7 +164,8 @@ void flip_drop_all(struct scanout *s);
 void flip_complete(struct scanout *s, UINT count);
 /* Flips have come or gone: does the screen leave what it shows? At most DISPATCH_LEVEL. */
 void flip_mark(struct scanout *s);
-/* flip_loss.c: a flip is lost: have the adapter reset (PRES-256). False: it is not. PASSIVE_LEVEL. */
+/* flip_loss.c: a flip is lost, have the adapter reset (PRES-256). False: it is not.
+ * PASSIVE_LEVEL. */
 bool flip_ask_reset(struct scanout *s);
 /* shown.c: give back what a client's primary took. PASSIVE_LEVEL. */
 void flip_release(struct shown *shown);

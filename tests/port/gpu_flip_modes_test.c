@@ -182,6 +182,29 @@ TEST(flips_of_the_gpu_that_never_run)
     copies_run(create(), for_ever);
 }
 
+/* The same of a source that loses its path. */
+static void unplugged(struct probe *p)
+{
+    uint64_t queued_at;
+
+    begin(p);
+    hold_context();
+    CHECK(IS(flip(primary[1]), STATUS_SUCCESS));
+    queued_at = sim_now();
+    display_indicate(p, 0, false); /* until the host has seen to it */
+    CHECK_RULE("PRES-338/c", display_seen.commits == 2 && probe_rule(p, "PRES-338") == 1 &&
+                                 probe_nth(p, PROBE_CommitVidPn, 1)->time >= queued_at + 2000 * MS);
+    let_context_go();
+    probe_sleep(100 * MS);
+    CHECK_RULE("PRES-338/c", copies_seen.submits == 0);
+    end();
+}
+
+TEST(flips_of_the_gpu_to_a_source_without_a_path)
+{
+    copies_run(create(), unplugged);
+}
+
 /* Another primary of the same mode, by D3DKMTSetDisplayMode: the same. */
 static void show(struct probe *p)
 {

@@ -5,6 +5,8 @@
  */
 #include "device.h"
 
+#include <string.h>
+
 #define LOW(value)  ((uint32_t)(value))
 #define HIGH(value) ((uint32_t)((uint64_t)(value) >> 32))
 
@@ -185,6 +187,10 @@ static uint32_t output_read(struct refgpu_device *device, struct refgpu_output *
         return LOW(output->pointer_shape);
     case REFGPU_OUT_POINTER_SHAPE_HI:
         return HIGH(output->pointer_shape);
+    case REFGPU_OUT_GAMMA_INDEX:
+        return output->gamma_index;
+    case REFGPU_OUT_GAMMA_DATA:
+        return output->gamma[output->gamma_index];
     default:
         return 0;
     }
@@ -279,6 +285,13 @@ static void output_write(struct refgpu_device *device, struct refgpu_output *out
     case REFGPU_OUT_POINTER_SHAPE_HI:
         output->pointer_shape = (uint64_t)(value & 0xFFFFu) << 32 | LOW(output->pointer_shape);
         break;
+    case REFGPU_OUT_GAMMA_INDEX:
+        output->gamma_index = value % REFGPU_GAMMA_ENTRIES;
+        break;
+    case REFGPU_OUT_GAMMA_DATA:
+        output->gamma[output->gamma_index] = (uint16_t)value;
+        output->gamma_index = (output->gamma_index + 1u) % REFGPU_GAMMA_ENTRIES;
+        break;
     default:
         break;
     }
@@ -317,7 +330,8 @@ void refgpu_display_power_on(struct refgpu_device *device)
 
         output->control = output->size = output->total = output->clock = output->interrupt = 0;
         output->set = output->next = output->now = (struct refgpu_frame){.address = 0};
-        output->edid_offset = output->pointer_position = 0;
+        output->edid_offset = output->pointer_position = output->gamma_index = 0;
+        memset(output->gamma, 0, sizeof(output->gamma));
         output->pointer_shape = 0;
         output->pending = false;
         update(device, i);

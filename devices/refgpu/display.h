@@ -33,6 +33,8 @@ struct refgpu_output {
     struct refgpu_frame set, next, now; /* written; ordered; scanned out */
     uint32_t edid_offset, pointer_position;
     uint64_t pointer_shape;
+    uint32_t gamma_index;
+    uint16_t gamma[REFGPU_GAMMA_ENTRIES];
 
     bool pending;   /* `next` waits for a blank */
     bool timed;     /* the timer is armed */

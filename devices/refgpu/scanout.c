@@ -72,7 +72,22 @@ static bool has_pointer(const struct refgpu_device *device, const struct refgpu_
            device->vram_bytes - output->pointer_shape >= REFGPU_POINTER_BYTES;
 }
 
-/* With the pointer, in X8R8G8B8. */
+/* Each channel through its part of the ramp, whose entries have 16 bits. */
+static void correct(const struct refgpu_output *output, uint8_t *picture, size_t pixels)
+{
+    const uint16_t *red = output->gamma, *green = red + REFGPU_GAMMA_LEVELS,
+                   *blue = green + REFGPU_GAMMA_LEVELS;
+
+    for (size_t i = 0; i < pixels; i++) {
+        uint8_t *pixel = picture + 4u * i;
+
+        pixel[0] = (uint8_t)(blue[pixel[0]] >> 8);
+        pixel[1] = (uint8_t)(green[pixel[1]] >> 8);
+        pixel[2] = (uint8_t)(red[pixel[2]] >> 8);
+    }
+}
+
+/* With the pointer and by the gamma ramp, in X8R8G8B8. */
 static bool compose(struct refgpu_device *device, struct refgpu_output *output,
                     struct dxgk_scanout *shown)
 {
@@ -89,7 +104,10 @@ static bool compose(struct refgpu_device *device, struct refgpu_output *output,
         copy_line(to + (size_t)y * shown->pitch,
                   device->vram + output->now.address + (uint64_t)y * output->now.pitch,
                   shown->width, format);
-    draw_pointer(device, output, to);
+    if (has_pointer(device, output))
+        draw_pointer(device, output, to);
+    if (output->control & REFGPU_OUT_CONTROL_GAMMA)
+        correct(output, to, (size_t)shown->width * shown->height);
     return true;
 }
 
@@ -119,7 +137,7 @@ static enum dxgk_scanout_state scan_out(void *context, unsigned index, struct dx
     }
     if (!refgpu_display_fits(device, output))
         return DXGK_SCANOUT_OFF;
-    if (has_pointer(device, output))
+    if (has_pointer(device, output) || (output->control & REFGPU_OUT_CONTROL_GAMMA))
         return compose(device, output, shown) ? DXGK_SCANOUT_ON : DXGK_SCANOUT_OFF;
     shown->format = frame->format == REFGPU_OUT_FORMAT_R5G6B5 ? DXGK_PIXEL_RGB565 : DXGK_PIXEL_BGRX;
     shown->pitch = frame->pitch;

@@ -15,6 +15,7 @@ static void display_caps(DXGK_DRIVERCAPS *caps)
     caps->FlipCaps.FlipImmediateMmIo = 1;
     caps->MaxQueuedFlipOnVSync = 1;
     caps->PointerCaps.Color = 1;
+    caps->ColorTransformCaps.Gamma_Rgb256x3x16 = 1;
     caps->MaxPointerWidth = caps->MaxPointerHeight = REFGPU_POINTER_SIDE;
     caps->SupportNonVGA = TRUE;
     caps->SupportSmoothRotation = TRUE; /* of what does not turn: 0 degrees to 0 degrees */

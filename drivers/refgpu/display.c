@@ -64,7 +64,7 @@ void refgpu_signal_make(UINT width, UINT height, D3DKMDT_VIDEO_SIGNAL_INFO *sign
     signal->ScanLineOrdering = D3DDDI_VSSLO_PROGRESSIVE;
 }
 
-static void control(struct refgpu_adapter *adapter, ULONG output, ULONG bits)
+void refgpu_output_control(struct refgpu_adapter *adapter, ULONG output, ULONG bits)
 {
     adapter->display.control[output] = bits;
     refgpu_output_write(adapter, output, REFGPU_OUT_CONTROL, bits);
@@ -74,14 +74,14 @@ void refgpu_output_light(struct refgpu_adapter *adapter, ULONG output,
                          const struct refgpu_path *path)
 {
     adapter->display.path[output] = *path;
-    control(adapter, output, 0);
+    refgpu_output_control(adapter, output, 0);
     if (!path->lit)
         return;
     refgpu_output_write(adapter, output, REFGPU_OUT_SIZE, path->height << 16 | path->width);
     refgpu_output_write(adapter, output, REFGPU_OUT_TOTAL,
                         path->total_height << 16 | path->total_width);
     refgpu_output_write(adapter, output, REFGPU_OUT_CLOCK, path->clock);
-    control(adapter, output, REFGPU_OUT_CONTROL_ENABLE | REFGPU_OUT_CONTROL_BLANK);
+    refgpu_output_control(adapter, output, REFGPU_OUT_CONTROL_ENABLE | REFGPU_OUT_CONTROL_BLANK);
 }
 
 void refgpu_output_show(struct refgpu_adapter *adapter, ULONG output)
@@ -91,9 +91,9 @@ void refgpu_output_show(struct refgpu_adapter *adapter, ULONG output)
     if (!d->path[output].lit)
         return;
     if (d->visible[d->path[output].source])
-        control(adapter, output, d->control[output] & ~REFGPU_OUT_CONTROL_BLANK);
+        refgpu_output_control(adapter, output, d->control[output] & ~REFGPU_OUT_CONTROL_BLANK);
     else
-        control(adapter, output, d->control[output] | REFGPU_OUT_CONTROL_BLANK);
+        refgpu_output_control(adapter, output, d->control[output] | REFGPU_OUT_CONTROL_BLANK);
 }
 
 /* ---- start and stop ---- */
@@ -249,7 +249,7 @@ static void take_over(struct refgpu_adapter *adapter, ULONG output)
     refgpu_output_address(adapter, output, 0, frame_pitch(path.width), REFGPU_OUT_FORMAT_X8R8G8B8,
                           TRUE);
     for (ULONG i = 0; i < d->outputs; i++)
-        control(adapter, i, i == output ? REFGPU_OUT_CONTROL_ENABLE : 0);
+        refgpu_output_control(adapter, i, i == output ? REFGPU_OUT_CONTROL_ENABLE : 0);
 }
 
 NTSTATUS NTAPI RefGpuStopDeviceAndReleasePostDisplayOwnership(PVOID MiniportDeviceContext,

@@ -9,6 +9,7 @@
  *   modes.c    what a monitor can show, as the host says it
  *   vidpn.c    modes are proposed, enumerated and committed
  *   scanout.c  addresses, visibility, vertical syncs, the pointer
+ *   gamma.c    gamma ramps
  *   present.c  copies and fills of clients
  *
  * The entries of modes never run beside one another. SetVidPnSourceAddress and the service routine
@@ -38,6 +39,11 @@ struct refgpu_mode {
     D3DKMDT_MODE_PREFERENCE preference;
 };
 
+struct refgpu_ramp {
+    BOOLEAN given;
+    USHORT value[REFGPU_GAMMA_ENTRIES]; /* as in the registers */
+};
+
 struct refgpu_display {
     ULONG outputs; /* of the board; 0: none of the rest counts */
     struct refgpu_path path[REFGPU_OUTPUTS];
@@ -55,6 +61,7 @@ struct refgpu_display {
 
     struct refgpu_mode mode[REFGPU_MOST_MODES]; /* of the path in work (modes.c) */
     ULONG modes;
+    struct refgpu_ramp ramp[REFGPU_OUTPUTS]; /* of paths in work (gamma.c) */
 };
 
 /* display.c */
@@ -69,6 +76,8 @@ void refgpu_output_write(struct refgpu_adapter *adapter, ULONG output, ULONG reg
 /* The signal that a path has, black until its source is visible; or none. */
 void refgpu_output_light(struct refgpu_adapter *adapter, ULONG output,
                          const struct refgpu_path *path);
+/* REFGPU_OUT_CONTROL_x */
+void refgpu_output_control(struct refgpu_adapter *adapter, ULONG output, ULONG bits);
 /* Blank, or not, as the source says. */
 void refgpu_output_show(struct refgpu_adapter *adapter, ULONG output);
 BOOLEAN refgpu_signal_possible(const D3DKMDT_VIDEO_SIGNAL_INFO *signal);
@@ -83,6 +92,14 @@ NTSTATUS refgpu_modes_of(struct refgpu_adapter *adapter, ULONG output, UINT widt
 /* scanout.c */
 void refgpu_output_address(struct refgpu_adapter *adapter, ULONG output, ULONGLONG address,
                            ULONG pitch, ULONG format, BOOLEAN at_once);
+
+/* gamma.c */
+/* Keep the ramp of a path in display->ramp; the structure is valid for the call alone. Fails with
+ * STATUS_GRAPHICS_GAMMA_RAMP_NOT_SUPPORTED. */
+NTSTATUS refgpu_gamma_take(struct refgpu_adapter *adapter, ULONG output,
+                           const D3DKMDT_GAMMA_RAMP *ramp);
+/* What the output shows goes through the ramp that was kept, or through none. */
+void refgpu_gamma_load(struct refgpu_adapter *adapter, ULONG output);
 
 DXGKDDI_QUERY_CHILD_RELATIONS RefGpuQueryChildRelations;
 DXGKDDI_QUERY_CHILD_STATUS RefGpuQueryChildStatus;

@@ -46,11 +46,14 @@
 #define REFGPU_OUT_POINTER_POSITION 0x44u /* RW column 15:0 and line 31:16 of its corner, signed */
 #define REFGPU_OUT_POINTER_SHAPE_LO 0x48u /* RW VRAM offset of its pixels, 4 KiB aligned */
 #define REFGPU_OUT_POINTER_SHAPE_HI 0x4Cu
+#define REFGPU_OUT_GAMMA_INDEX      0x50u /* RW where GAMMA_DATA is: red 0 to 255, green, blue */
+#define REFGPU_OUT_GAMMA_DATA       0x54u /* RW 16 bits; writing it, GAMMA_INDEX goes on by 1 */
 
 #define REFGPU_OUT_CONTROL_ENABLE  0x00000001u /* there is a signal */
 #define REFGPU_OUT_CONTROL_BLANK   0x00000002u /* a black one; nothing is read */
 #define REFGPU_OUT_CONTROL_POINTER 0x00000004u /* the pointer is drawn over the picture */
-#define REFGPU_OUT_CONTROL_ALL     0x00000007u
+#define REFGPU_OUT_CONTROL_GAMMA   0x00000008u /* what is seen goes through the gamma ramp */
+#define REFGPU_OUT_CONTROL_ALL     0x0000000Fu
 
 #define REFGPU_OUT_STATUS_CONNECTED 0x00000001u /* there is a monitor */
 #define REFGPU_OUT_STATUS_BLANK     0x00000002u /* in the vertical blank */
@@ -74,6 +77,8 @@
 #define REFGPU_OUT_PITCH_UNIT   64u
 #define REFGPU_OUT_ADDRESS_UNIT 4096u
 #define REFGPU_EDID_MOST_BYTES  32768u
+#define REFGPU_GAMMA_LEVELS     256u /* of each of three channels */
+#define REFGPU_GAMMA_ENTRIES    (3u * REFGPU_GAMMA_LEVELS)
 #define REFGPU_POINTER_SIDE     64u
 #define REFGPU_POINTER_BYTES    (REFGPU_POINTER_SIDE * REFGPU_POINTER_SIDE * 4u)
 

@@ -86,14 +86,12 @@ NTSTATUS NTAPI RefGpuGetScanLine(IN_CONST_HANDLE hAdapter, INOUT_PDXGKARG_GETSCA
 
 static void set_pointer(struct refgpu_adapter *adapter, ULONG output, BOOLEAN visible)
 {
-    struct refgpu_display *d = &adapter->display;
+    const struct refgpu_display *d = &adapter->display;
     const ULONG others = d->control[output] & ~REFGPU_OUT_CONTROL_POINTER;
     const ULONG control = visible ? others | REFGPU_OUT_CONTROL_POINTER : others;
 
-    if (control == d->control[output])
-        return;
-    d->control[output] = control;
-    refgpu_output_write(adapter, output, REFGPU_OUT_CONTROL, control);
+    if (control != d->control[output])
+        refgpu_output_control(adapter, output, control);
 }
 
 NTSTATUS NTAPI RefGpuSetPointerPosition(IN_CONST_HANDLE hAdapter,

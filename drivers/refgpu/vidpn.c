@@ -312,6 +312,9 @@ static NTSTATUS plan(const struct vidpn *v, const D3DKMDT_VIDPN_PRESENT_PATH *pa
     if (!refgpu_signal_possible(&signal) || size.cx != signal.ActiveSize.cx ||
         size.cy != signal.ActiveSize.cy)
         return STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
+    status = refgpu_gamma_take(v->adapter, path->VidPnTargetId, &path->GammaRamp);
+    if (!NT_SUCCESS(status))
+        return status;
     commit->path[path->VidPnTargetId].lit = TRUE;
     commit->path[path->VidPnTargetId].source = path->VidPnSourceId;
     refgpu_signal_path(&signal, &commit->path[path->VidPnTargetId]);
@@ -336,10 +339,13 @@ NTSTATUS NTAPI RefGpuCommitVidPn(IN_CONST_HANDLE hAdapter,
     if (!NT_SUCCESS(status) || pCommitVidPn->Flags.PathPoweredOff)
         return status; /* displays that are off are committed again when they are turned on */
     for (ULONG i = 0; i < d->outputs; i++)
-        if (commit.path[i].lit || (d->path[i].lit && is_affected(&commit, d->path[i].source)))
+        if (commit.path[i].lit || (d->path[i].lit && is_affected(&commit, d->path[i].source))) {
             refgpu_output_light(adapter, i, &commit.path[i]);
-        else if (!d->path[i].lit && d->control[i])
+            if (commit.path[i].lit)
+                refgpu_gamma_load(adapter, i);
+        } else if (!d->path[i].lit && d->control[i]) {
             refgpu_output_light(adapter, i, &d->path[i]); /* the firmware's signal ends */
+        }
     return STATUS_SUCCESS;
 }
 
@@ -348,16 +354,19 @@ NTSTATUS NTAPI RefGpuUpdateActiveVidPnPresentPath(
     IN_CONST_PDXGKARG_UPDATEACTIVEVIDPNPRESENTPATH_CONST pUpdateActiveVidPnPresentPath)
 {
     const D3DKMDT_VIDPN_PRESENT_PATH *path = &pUpdateActiveVidPnPresentPath->VidPnPresentPathInfo;
-    const struct refgpu_adapter *adapter = hAdapter;
+    struct refgpu_adapter *adapter = hAdapter;
+    NTSTATUS status;
 
     if (path->VidPnTargetId >= adapter->display.outputs ||
         !adapter->display.path[path->VidPnTargetId].lit ||
         adapter->display.path[path->VidPnTargetId].source != path->VidPnSourceId)
         return STATUS_GRAPHICS_PATH_NOT_IN_TOPOLOGY;
-    if (path->GammaRamp.Type != D3DDDI_GAMMARAMP_DEFAULT)
-        return STATUS_GRAPHICS_GAMMA_RAMP_NOT_SUPPORTED;
-    return is_plain(&path->ContentTransformation) ? STATUS_SUCCESS
-                                                  : STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
+    if (!is_plain(&path->ContentTransformation))
+        return STATUS_GRAPHICS_VIDPN_MODALITY_NOT_SUPPORTED;
+    status = refgpu_gamma_take(adapter, path->VidPnTargetId, &path->GammaRamp);
+    if (NT_SUCCESS(status))
+        refgpu_gamma_load(adapter, path->VidPnTargetId);
+    return status;
 }
 
 NTSTATUS NTAPI RefGpuQueryVidPnHWCapability(IN_CONST_HANDLE i_hAdapter,

@@ -241,14 +241,15 @@ static NTSTATUS write_flip(void *context)
 
 /* PRES-135, PRES-136 */
 static NTSTATUS flip_by_gpu(const struct kmt_device *device, struct writing *writing,
-                            const D3DKMT_PRESENT *args, struct scanouts_flip *flip)
+                            const D3DKMT_PRESENT *args, struct scanouts_flip *flip,
+                            D3DKMT_HANDLE primary)
 {
     struct vidsch_present *present = &writing->present;
 
     if (!ddi_has(port_adapter_ddi(device->adapter->port), DxgkDdiPresent))
         return refuse(STATUS_NOT_SUPPORTED, "PRES-091", "the driver has no DxgkDdiPresent");
     flip->no_wait = port_adapter_caps(device->adapter->port)->FlipCaps.FlipOnVSyncWithNoWait;
-    present->source = flip->allocation;
+    present->source = primary;
     present->flags.Flip = 1;
     present->flags.FlipWithNoWait = flip->no_wait;
     present->flip = (struct vidsch_flip){.is = true,
@@ -360,13 +361,67 @@ static struct vidsch_context *context_to_present(struct kmt_call *call, D3DKMT_H
     return device->own;
 }
 
+/* PRES-281, PRES-339: the source, and the primary; if it is the shared one, as the device has it
+ * open. */
+static NTSTATUS find_primary(const struct kmt_device *device, struct scanouts *scanouts,
+                             const D3DKMT_PRESENT *args, struct scanouts_flip *flip,
+                             struct scanouts_same *primary)
+{
+    struct scanouts_copy_request request = {.device = device->mm,
+                                            .limit = kmt_queued_limit(device),
+                                            .do_not_wait = args->Flags.FlipDoNotWait};
+    NTSTATUS status;
+
+    *primary = (struct scanouts_same){.handle = args->hSource};
+    flip->source = args->VidPnSourceId;
+    if (!args->Flags.FlipDoNotFlip && !find_source(device, args->hSource, &flip->source))
+        return STATUS_INVALID_PARAMETER;
+    status = kmt_source_owned(device, flip->source);
+    if (!NT_SUCCESS(status))
+        return status;
+    flip->modes = scanouts_modes(scanouts, flip->source);
+    request.source = flip->source;
+    if (args->Flags.FlipDoNotFlip) /* PRES-095 */
+        status = scanouts_same(scanouts, &request, primary);
+    if (NT_SUCCESS(status) && !primary->shared)
+        status = check_fit(device, scanouts, flip->source, primary->handle);
+    flip->allocation = primary->shared ? 0 : primary->handle;
+    return status;
+}
+
+static NTSTATUS flip_to(const struct kmt_device *device, struct scanouts *scanouts,
+                        struct vidsch_context *context, const struct broadcast *others,
+                        const D3DKMT_PRESENT *args)
+{
+    struct scanouts_flip flip = {.device = device->mm,
+                                 .sch = device->sch,
+                                 .limit = kmt_queued_limit(device),
+                                 .others = others->handle,
+                                 .other_count = args->BroadcastContextCount,
+                                 .context = vidsch_context_driver_handle(context),
+                                 .interval = args->FlipInterval ==
+                                                     D3DDDI_FLIPINTERVAL_IMMEDIATE_ALLOW_TEARING
+                                                 ? 0
+                                                 : (UINT)args->FlipInterval,
+                                 .duration = args->Flags.DurationValid ? args->Duration : 0,
+                                 .do_not_wait = args->Flags.FlipDoNotWait,
+                                 .restart = args->Flags.FlipRestart};
+    struct writing writing = {.context = context};
+    struct scanouts_same primary;
+    NTSTATUS status = find_primary(device, scanouts, args, &flip, &primary);
+
+    if (NT_SUCCESS(status))
+        status = port_adapter_caps(device->adapter->port)->FlipCaps.FlipOnVSyncMmIo
+                     ? ask_driver(device, flip.context, primary.handle, args->FlipInterval)
+                     : flip_by_gpu(device, &writing, args, &flip, primary.handle);
+    return NT_SUCCESS(status) ? scanouts_flip(scanouts, &flip) : status;
+}
+
 static NTSTATUS present(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_PRESENT *args = arguments;
     struct kmt_device *device;
     struct vidsch_context *context = context_to_present(call, args->hContext, &device);
-    struct scanouts_flip flip = {0};
-    struct writing writing = {.context = context};
     struct broadcast others;
     struct scanouts *scanouts;
     NTSTATUS status;
@@ -388,36 +443,7 @@ static NTSTATUS present(struct kmt_call *call, void *arguments)
         status = check_flip(device, args);
     if (NT_SUCCESS(status))
         status = find_others(call, device, args, &others);
-    if (!NT_SUCCESS(status))
-        return status;
-    if (!args->Flags.FlipDoNotFlip && !find_source(device, args->hSource, &flip.source))
-        return STATUS_INVALID_PARAMETER;
-    if (args->Flags.FlipDoNotFlip)
-        flip.source = args->VidPnSourceId;
-    status = kmt_source_owned(device, flip.source);
-    flip.modes = scanouts_modes(scanouts, flip.source);
-    flip.device = device->mm;
-    flip.sch = device->sch;
-    flip.limit = kmt_queued_limit(device);
-    flip.others = others.handle;
-    flip.other_count = args->BroadcastContextCount;
-    if (NT_SUCCESS(status)) /* PRES-095 */
-        flip.allocation = args->Flags.FlipDoNotFlip
-                              ? scanouts_latest(scanouts, flip.source, device->mm)
-                              : args->hSource;
-    flip.context = vidsch_context_driver_handle(context);
-    flip.interval = args->FlipInterval == D3DDDI_FLIPINTERVAL_IMMEDIATE_ALLOW_TEARING
-                        ? 0
-                        : (UINT)args->FlipInterval;
-    flip.duration = args->Flags.DurationValid ? args->Duration : 0;
-    flip.do_not_wait = args->Flags.FlipDoNotWait;
-    if (NT_SUCCESS(status) && flip.allocation)
-        status = check_fit(device, scanouts, flip.source, flip.allocation);
-    if (NT_SUCCESS(status) && flip.allocation)
-        status = port_adapter_caps(device->adapter->port)->FlipCaps.FlipOnVSyncMmIo
-                     ? ask_driver(device, flip.context, flip.allocation, args->FlipInterval)
-                     : flip_by_gpu(device, &writing, args, &flip);
-    return NT_SUCCESS(status) ? scanouts_flip(scanouts, &flip) : status;
+    return NT_SUCCESS(status) ? flip_to(device, scanouts, context, &others, args) : status;
 }
 
 KMT_IN_OUT_CONST(D3DKMTSetDisplayMode, D3DKMT_SETDISPLAYMODE, set_display_mode)

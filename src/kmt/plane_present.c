@@ -183,6 +183,7 @@ static NTSTATUS check_flags(D3DKMT_PRESENTFLAGS flags)
 static void take_flags(struct presenting *p, D3DKMT_PRESENTFLAGS flags, UINT duration)
 {
     p->present.do_not_wait = flags.FlipDoNotWait;
+    p->present.restart = flags.FlipRestart;
     p->present.duration = flags.DurationValid ? duration : 0;
 }
 
@@ -329,6 +330,7 @@ static NTSTATUS take_3(struct presenting *p, const D3DKMT_PRESENT_MULTIPLANE_OVE
     if (NT_SUCCESS(status))
         status = take_metadata(p, args);
     p->present.do_not_wait = args->Flags.FlipDoNotWait;
+    p->present.restart = args->Flags.FlipRestart;
     p->present.duration = args->Flags.DurationValid ? args->Duration : 0;
     return status;
 }

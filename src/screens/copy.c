@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies and fills of clients to what a source shows. Each is on the list of its source from before
- * the driver is asked until the GPU has done it; a change of mode waits for those (PRES-112), and
- * those wait for a change of mode.
+ * What the GPU does to what a source shows: copies and fills of clients, and flips that it makes
+ * itself. Each is on the list of its source from before the driver is asked until the GPU has done
+ * it; a change of mode waits for those (PRES-112, PRES-338), and those wait for a change of mode.
  */
 #include "sim/machine.h"
 #include "sim/sim.h"
@@ -24,16 +24,27 @@ static void done(void *context)
     (void)sim_waitq_wake(&all->news, UINT32_MAX);
 }
 
-void scanouts_copy_end(struct scanouts_copy *handle)
+void copy_asked(struct copy *copy)
 {
-    struct copy *copy = handle->record;
-
     struct scanouts *all = copy->scanout->all;
 
     copy->asked = true;
     vidmm_scanout_after(copy->device, &copy->wait);
     (void)sim_waitq_wake(&all->news, UINT32_MAX);
     queued_leave(all);
+}
+
+void copy_drop(struct copy *copy)
+{
+    struct scanouts *all = copy->scanout->all;
+
+    done(copy);
+    queued_leave(all);
+}
+
+void scanouts_copy_end(struct scanouts_copy *handle)
+{
+    copy_asked(handle->record);
 }
 
 void copy_forget_all(struct scanout *s)
@@ -58,6 +69,11 @@ static bool is_being_asked(const struct scanout *s)
     return false;
 }
 
+static const struct copy *first(const struct scanout *s)
+{
+    return CONTAINER(s->copies.next, struct copy, link);
+}
+
 /* Work that waits for something that never comes must not keep the mode for ever: what it names
  * stays in memory until it has run. */
 void copy_hold(struct scanout *s)
@@ -69,9 +85,21 @@ void copy_hold(struct scanout *s)
            (is_being_asked(s) || sim_now() < deadline))
         (void)sim_waitq_wait(&s->all->news, is_being_asked(s) ? SIM_FOREVER : deadline);
     if (!list_empty(&s->copies) && !sim_current->stopped)
-        NOTE("PRES-112",
-             "copies to source %u have not run within %llu ms: what is shown changes all the same",
-             s->source, (unsigned long long)(s->all->config.limit_ns / 1000000));
+        NOTE(first(s)->flips ? "PRES-338" : "PRES-112",
+             "%s source %u have not run within %llu ms: what is shown changes all the same",
+             first(s)->flips ? "flips of" : "copies to", s->source,
+             (unsigned long long)(s->all->config.limit_ns / 1000000));
+}
+
+void copy_end_flips(const struct scanout *s)
+{
+    const struct scanouts_config *config = &s->all->config;
+    bool any = false;
+
+    LIST_FOR(node, &s->copies)
+        any |= CONTAINER(node, struct copy, link)->flips;
+    if (any && config->flips_over)
+        config->flips_over(config->lost_context, s->source);
 }
 
 void copy_go_on(struct scanout *s)
@@ -136,6 +164,34 @@ static NTSTATUS await_change(const struct scanout *s)
     return waits ? STATUS_RETRY : STATUS_SUCCESS;
 }
 
+static NTSTATUS await_turn(struct scanout *s, const struct scanouts_copy_request *request)
+{
+    NTSTATUS status;
+
+    do {
+        status = queued_await_room(s->all, request->device, request->limit, request->do_not_wait);
+        if (NT_SUCCESS(status))
+            status = await_change(s);
+    } while (status == STATUS_RETRY);
+    return status;
+}
+
+NTSTATUS copy_begin_flip(struct scanout *s, const struct scanouts_copy_request *request,
+                         struct copy **copy)
+{
+    NTSTATUS status;
+
+    s->all->users++; /* until copy_asked */
+    status = await_turn(s, request);
+    *copy = NT_SUCCESS(status) ? new_copy(s, request->device) : NULL;
+    if (*copy) {
+        (*copy)->flips = true;
+        return status;
+    }
+    queued_leave(s->all);
+    return NT_SUCCESS(status) ? STATUS_NO_MEMORY : status;
+}
+
 NTSTATUS scanouts_copy_begin(struct scanouts *scanouts, const struct scanouts_copy_request *request,
                              struct scanouts_copy *handle)
 {
@@ -143,11 +199,7 @@ NTSTATUS scanouts_copy_begin(struct scanouts *scanouts, const struct scanouts_co
     NTSTATUS status;
 
     scanouts->users++; /* until its end */
-    do {
-        status = queued_await_room(scanouts, request->device, request->limit, request->do_not_wait);
-        if (NT_SUCCESS(status))
-            status = await_change(s);
-    } while (status == STATUS_RETRY);
+    status = await_turn(s, request);
     if (NT_SUCCESS(status))
         status = check_owner(s, request->device);
     handle->record = NT_SUCCESS(status) ? new_copy(s, request->device) : NULL;
@@ -158,5 +210,39 @@ NTSTATUS scanouts_copy_begin(struct scanouts *scanouts, const struct scanouts_co
     status = find_target(s, request->device, &handle->target);
     if (!NT_SUCCESS(status))
         scanouts_copy_end(handle);
+    return status;
+}
+
+/* ---- flips to nothing else ---- */
+
+static const struct shown *latest(const struct scanout *s)
+{
+    if (!list_empty(&s->waiting))
+        return &CONTAINER(s->waiting.prev, struct flip, link)->primary;
+    if (s->moving)
+        return &s->moving->primary;
+    return s->handed_count ? &s->handed[s->handed_count - 1]->primary : &s->now;
+}
+
+NTSTATUS scanouts_same(struct scanouts *scanouts, const struct scanouts_copy_request *request,
+                       struct scanouts_same *same)
+{
+    struct scanout *s = &scanouts->source[request->source];
+    const struct shown *last = latest(s);
+    struct copy *copy;
+    NTSTATUS status;
+
+    *same = (struct scanouts_same){.handle = last->handle, .shared = !last->allocation};
+    if (!same->shared && last->device == request->device)
+        return STATUS_SUCCESS;
+    if (!same->shared || !s->shared)
+        return refuse(STATUS_INVALID_PARAMETER, "PRES-339", "source %u shows %s", request->source,
+                      same->shared ? "nothing" : "a primary of another device");
+    status = copy_begin_flip(s, request, &copy); /* while it is opened, it stays */
+    if (!NT_SUCCESS(status))
+        return status;
+    status = s->shared ? primary_open(s->shared, request->device, &same->handle)
+                       : STATUS_INVALID_PARAMETER;
+    copy_drop(copy);
     return status;
 }

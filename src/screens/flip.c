@@ -255,9 +255,7 @@ static bool skip_dark(struct scanout *s, struct flip *flip, uint64_t *until)
 static void give_up(struct scanout *s)
 {
     const struct scanouts_config *config = &s->all->config;
-    const bool reset = config->lost && !config->modes->ddi->gone &&
-                       config->modes->source[s->source].visible &&
-                       config->lost(config->lost_context, s->source);
+    const bool reset = flip_ask_reset(s);
 
     if (!config->modes->ddi->gone)
         WARNING("PRES-256",
@@ -266,7 +264,6 @@ static void give_up(struct scanout *s)
                 s->target, (unsigned long long)s->handed[0]->primary.where.address,
                 (unsigned long long)(config->limit_ns / 1000000), s->source,
                 reset ? "the adapter is reset" : "it counts as shown");
-    s->all->resetting = reset;
     if (!reset)
         flip_complete(s, 1);
 }
@@ -370,9 +367,14 @@ static struct flip *new_flip(struct scanout *s, const struct scanouts_flip *want
 /* PRES-135: the primary stays where the commands say it is. */
 static NTSTATUS write_flip(struct flip *flip, const struct scanouts_flip *wanted)
 {
-    NTSTATUS status = vidmm_scanout_pin(flip->primary.allocation, &flip->primary.where);
+    NTSTATUS status = STATUS_SUCCESS;
 
-    flip->primary.pinned = NT_SUCCESS(status);
+    if (flip->primary.allocation) {
+        status = vidmm_scanout_pin(flip->primary.allocation, &flip->primary.where);
+        flip->primary.pinned = NT_SUCCESS(status);
+    } else if (flip->scanout->shared) {
+        flip->primary.where = flip->scanout->shared->where;
+    }
     return NT_SUCCESS(status) ? wanted->write(wanted->write_context) : status;
 }
 
@@ -389,15 +391,28 @@ static NTSTATUS check_still(const struct scanout *s, const struct scanouts_flip 
     return STATUS_SUCCESS;
 }
 
-NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wanted)
+/* `all`: also those that the GPU flips, and the one that moves, as the device ends. */
+static void drop_waiting_of(struct scanout *s, const struct vidmm_device *device, bool all)
 {
-    struct scanout *s = &scanouts->source[wanted->source];
-    NTSTATUS status = queued_await_room(scanouts, wanted->device, wanted->limit,
-                                        wanted->do_not_wait);
+    if (all && s->moving && s->moving->device == device)
+        s->moving->leaves = true;
+    LIST_FOR_SAFE(node, following, &s->waiting) {
+        struct flip *flip = CONTAINER(node, struct flip, link);
+
+        if (flip->device != device || (flip->by_gpu && !all))
+            continue;
+        list_remove(node);
+        finish(flip);
+    }
+    flip_mark(s);
+}
+
+/* With room for it. */
+static NTSTATUS queue_flip(struct scanout *s, const struct scanouts_flip *wanted)
+{
+    NTSTATUS status = check_still(s, wanted);
     struct flip *flip;
 
-    if (NT_SUCCESS(status))
-        status = check_still(s, wanted);
     if (!NT_SUCCESS(status))
         return status;
     flip = new_flip(s, wanted);
@@ -411,37 +426,44 @@ NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wa
         }
         flip->primary.device = wanted->device;
         flip->primary.handle = wanted->allocation;
-        status = flip->by_gpu ? write_flip(flip, wanted) : STATUS_SUCCESS;
-        if (!NT_SUCCESS(status)) {
-            flip_release(&flip->primary);
-            util_free(flip);
-            return status;
-        }
     }
-    (void)vertical_begin(scanouts, wanted->source, wanted->device); /* else it is not counted */
+    status = flip->by_gpu ? write_flip(flip, wanted) : STATUS_SUCCESS;
+    if (!NT_SUCCESS(status)) {
+        flip_release(&flip->primary);
+        util_free(flip);
+        return status;
+    }
+    (void)vertical_begin(s->all, wanted->source, wanted->device); /* else it is not counted */
     list_push_back(&s->waiting, &flip->link);
     flip_mark(s);
     vidmm_scanout_after(wanted->device, &flip->wait); /* PRES-137 */
-    (void)sim_waitq_wake(&scanouts->work, 1);
+    (void)sim_waitq_wake(&s->all->work, 1);
     return STATUS_SUCCESS;
 }
 
-/* ---- the end of a client ---- */
-
-static void drop_waiting_of(struct scanout *s, const struct vidmm_device *device)
+NTSTATUS scanouts_flip(struct scanouts *scanouts, const struct scanouts_flip *wanted)
 {
-    if (s->moving && s->moving->device == device)
-        s->moving->leaves = true;
-    LIST_FOR_SAFE(node, following, &s->waiting) {
-        struct flip *flip = CONTAINER(node, struct flip, link);
+    struct scanout *s = &scanouts->source[wanted->source];
+    const struct scanouts_copy_request request = {.source = wanted->source,
+                                                  .device = wanted->device,
+                                                  .limit = wanted->limit,
+                                                  .do_not_wait = wanted->do_not_wait};
+    struct copy *work = NULL;
+    NTSTATUS status;
 
-        if (flip->device != device)
-            continue;
-        list_remove(node);
-        finish(flip);
-    }
-    flip_mark(s);
+    if (wanted->restart)
+        drop_waiting_of(s, wanted->device, false);
+    status = wanted->write
+                 ? copy_begin_flip(s, &request, &work)
+                 : queued_await_room(scanouts, wanted->device, wanted->limit, wanted->do_not_wait);
+    if (NT_SUCCESS(status))
+        status = queue_flip(s, wanted);
+    if (work)
+        copy_asked(work);
+    return status;
 }
+
+/* ---- the end of a client ---- */
 
 static bool is_of(const struct flip *flip, const struct vidmm_device *device)
 {
@@ -517,7 +539,7 @@ void scanouts_leave(struct scanouts *scanouts, const struct vidmm_device *device
     for (UINT i = 0; i < scanouts->config.modes->sources; i++) {
         struct scanout *s = &scanouts->source[i];
 
-        drop_waiting_of(s, device);
+        drop_waiting_of(s, device, true);
         planes_drop_waiting_of(s, device);
         if (s->owner == device)
             s->owner = NULL;

@@ -116,9 +116,14 @@ NTSTATUS planes_present(struct scanouts *scanouts, const struct planes_present *
 {
     struct scanout *s = &scanouts->source[present->source];
     struct plane_flip *flip[PLANES_MOST];
-    NTSTATUS status = queued_await_room(scanouts, present->device, present->limit,
-                                        present->do_not_wait);
+    NTSTATUS status;
 
+    if (present->restart)
+        planes_drop_waiting_of(s, present->device);
+    status = queued_await_room(scanouts, present->device, present->limit, present->do_not_wait);
+    if (NT_SUCCESS(status) && s->owner != present->device)
+        status = refuse(STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER, "PRES-303",
+                        "the device has lost source %u during the present", present->source);
     if (NT_SUCCESS(status))
         status = queued_check(s, present->device, present->sch);
     if (NT_SUCCESS(status))

@@ -335,29 +335,39 @@ static bool skip_dark(struct scanout *s, struct list *first, uint64_t *until)
     return true;
 }
 
-/* PRES-256 */
-static bool give_up(struct scanout *s, uint64_t *until)
+/* PRES-256: no vertical sync has completed the oldest of the layer. */
+static void give_up(struct scanout *s, UINT layer)
 {
-    for (UINT i = 0; i < s->planes->count; i++) {
+    const struct flip *flip = &s->planes->plane[layer].handed[0]->flip;
+    const bool by_id = planes_third_form(s->all), reset = flip_ask_reset(s);
+
+    if (!s->all->config.modes->ddi->gone)
+        WARNING("PRES-256",
+                "record 0x117: no vertical sync of target 0x%x with the %s 0x%llx of layer %u was "
+                "reported within %llu ms of the flip of source %u; %s",
+                s->target, by_id ? "PresentId" : "address",
+                (unsigned long long)(by_id ? flip->id : flip->primary.where.address), layer,
+                (unsigned long long)(s->all->config.limit_ns / 1000000), s->source,
+                reset ? "the adapter is reset" : "it counts as shown");
+    if (!reset)
+        planes_complete(s, layer, 1);
+}
+
+static bool give_up_overdue(struct scanout *s, uint64_t *until)
+{
+    for (UINT i = 0; i < s->planes->count && !s->all->resetting; i++) {
         const struct plane *plane = &s->planes->plane[i];
         uint64_t deadline;
 
         if (!plane->handed_count)
             continue;
         deadline = plane->handed[0]->flip.handed + s->all->config.limit_ns;
-        if (sim_now() < deadline) {
-            if (deadline < *until)
-                *until = deadline;
-            continue;
+        if (sim_now() >= deadline) {
+            give_up(s, i);
+            return true;
         }
-        if (!s->all->config.modes->ddi->gone)
-            VIOLATION("PRES-327",
-                      "no vertical sync of target 0x%x with PresentId %llu of layer %u was "
-                      "reported within %llu ms of the flip of source %u; it counts as shown",
-                      s->target, (unsigned long long)plane->handed[0]->flip.id, i,
-                      (unsigned long long)(s->all->config.limit_ns / 1000000), s->source);
-        planes_complete(s, i, 1);
-        return true;
+        if (deadline < *until)
+            *until = deadline;
     }
     return false;
 }
@@ -398,7 +408,7 @@ bool planes_step(struct scanout *s, uint64_t *until)
 
     if (!s->planes)
         return false;
-    if (call_post(s) || release_stale(s) || give_up(s, until))
+    if (call_post(s) || release_stale(s) || give_up_overdue(s, until))
         return true;
     next = find_next(s, &sync, until);
     if (!next && sync && !s->all->enabled && !s->all->config.modes->asleep) {

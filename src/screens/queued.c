@@ -21,8 +21,11 @@ UINT scanouts_queued(const struct scanouts *scanouts, const struct vidmm_device 
             count += s->handed[k]->device == device;
         LIST_FOR(node, &s->waiting)
             count += CONTAINER(node, struct flip, link)->device == device;
-        LIST_FOR(node, &s->copies)
-            count += CONTAINER(node, struct copy, link)->device == device;
+        LIST_FOR(node, &s->copies) {
+            const struct copy *copy = CONTAINER(node, struct copy, link);
+
+            count += copy->device == device && !copy->flips;
+        }
         count += planes_queued_of(s, device);
     }
     return count;

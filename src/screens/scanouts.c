@@ -126,6 +126,7 @@ static NTSTATUS address(void *context, const struct vidpn *vidpn, UINT source)
 static void leave_mode(struct scanout *s)
 {
     s->modes++;
+    copy_end_flips(s);
     flip_drop_all(s);
     planes_drop_all(s);
     flip_release(&s->now);
@@ -183,7 +184,7 @@ static void begins(void *context, UINT source)
         return;
     s->commits++;
     if (s->shared && s->next != s->shared && s->next_for == vidpn)
-        leave_mode(s); /* from now on flips are for the next one */
+        leave_mode(s); /* from now on, before work goes on, flips are for the next one */
     s->addressed = true;
     s->early = false;
     s->target = path->VidPnTargetId;
@@ -218,21 +219,6 @@ static void let_pointer_go(void *context)
 }
 
 /* ---- clients ---- */
-
-D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
-                              const struct vidmm_device *device)
-{
-    const struct scanout *s = &scanouts->source[source];
-    const struct shown *last = &s->now;
-
-    if (!list_empty(&s->waiting))
-        last = &CONTAINER(s->waiting.prev, struct flip, link)->primary;
-    else if (s->moving)
-        last = &s->moving->primary;
-    else if (s->handed_count)
-        last = &s->handed[s->handed_count - 1]->primary;
-    return last->device == device ? last->handle : 0;
-}
 
 UINT scanouts_segment(const struct scanouts *scanouts, UINT source)
 {
@@ -305,6 +291,7 @@ NTSTATUS scanouts_show(struct scanouts *scanouts, UINT source, struct vidmm_devi
     if (NT_SUCCESS(status))
         status = modes_still(scanouts->config.modes, "DxgkDdiSetVidPnSourceAddress");
     if (NT_SUCCESS(status)) {
+        copy_end_flips(s);
         flip_drop_all(s);
         planes_drop_all(s);
         status = set_address(s, &next.where);

@@ -32,7 +32,10 @@ struct scanouts_config {
     /* A flip of the source has no vertical sync: have the adapter reset (PRES-256). False: it is
      * not. NULL: it never is. PASSIVE_LEVEL. */
     bool (*lost)(void *context, UINT source);
-    void *lost_context;
+    /* The mode of the source changes before the GPU has made all its flips: they are not to be made
+     * any more (PRES-338). NULL: nobody is told. PASSIVE_LEVEL. */
+    void (*flips_over)(void *context, UINT source);
+    void *lost_context; /* of these */
     DXGK_POINTERFLAGS pointer_caps;
     UINT pointer_width, pointer_height; /* MaxPointerWidth, MaxPointerHeight */
     /* Where the pixels are that the device says it scans out for this source; NULL: it does not
@@ -72,6 +75,7 @@ struct scanouts_flip {
      * room and the primary is pinned (PRES-135). */
     NTSTATUS (*write)(void *context);
     void *write_context;
+    bool restart; /* those of the device that wait are dropped, but for what the GPU flips */
     bool no_wait; /* its vertical sync is the one with its address (PRES-136) */
 };
 /* Another one than before: the mode of the source has changed, or the adapter was reset. */
@@ -118,10 +122,15 @@ void scanouts_reset(struct scanouts *scanouts);
 /* The adapter is about to leave D0, and its displays are off: vertical syncs end, too (PRES-249).
  * PASSIVE_LEVEL. */
 void scanouts_sleep(struct scanouts *scanouts);
-/* The device's handle of what the source shows when all flips so far are complete; 0: the shared
- * primary, or what another device shows. */
-D3DKMT_HANDLE scanouts_latest(const struct scanouts *scanouts, UINT source,
-                              const struct vidmm_device *device);
+struct scanouts_same {
+    D3DKMT_HANDLE handle; /* of the device */
+    bool shared;          /* it is the shared primary, as the device has it open */
+};
+/* What the source shows when all flips so far are complete, for one that flips to nothing else
+ * (PRES-339). STATUS_INVALID_PARAMETER: another device's primary, or nothing; what a wait for a
+ * change of mode gives. PASSIVE_LEVEL, on a thread of the client. */
+NTSTATUS scanouts_same(struct scanouts *scanouts, const struct scanouts_copy_request *request,
+                       struct scanouts_same *same);
 /* The segment of the primary that the source shows; 0: it shows none. */
 UINT scanouts_segment(const struct scanouts *scanouts, UINT source);
 /* A device wants vertical syncs to be reported as long as it lives, or does so no more

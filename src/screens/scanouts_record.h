@@ -55,12 +55,14 @@ struct flip {
     HANDLE *others; /* contexts, beside `context`; behind this record */
 };
 
-/* A copy or a fill, from before the driver is asked until the GPU has done it. */
+/* A copy, a fill, or a flip that the GPU makes, from before the driver is asked until the GPU has
+ * done it. */
 struct copy {
     struct list link; /* scanout->copies */
     struct scanout *scanout;
     struct vidmm_device *device; /* the client's */
     bool asked;                  /* the driver has written it, or refused to */
+    bool flips;                  /* beside the record of the flip, which counts as a present */
     struct vidmm_scanout_wait wait;
 };
 
@@ -77,7 +79,7 @@ struct scanout {
     struct primary *shared; /* of the committed mode; NULL: the source has had no path yet */
     struct primary *next;   /* of the one that is being committed */
     const struct vidpn *next_for;
-    struct list copies; /* of clients, which the GPU has not done yet (copy.c) */
+    struct list copies; /* and flips, which the GPU has not done yet (copy.c) */
     bool shared_leaves; /* the same of the shared primary */
     bool changing;      /* the mode, or what is shown in it: copies wait */
     uint8_t *copy;      /* of what it shows */
@@ -164,6 +166,9 @@ void flip_drop_all(struct scanout *s);
 void flip_complete(struct scanout *s, UINT count);
 /* Flips have come or gone: does the screen leave what it shows? At most DISPATCH_LEVEL. */
 void flip_mark(struct scanout *s);
+/* flip_loss.c: a flip is lost, have the adapter reset (PRES-256). False: it is not.
+ * PASSIVE_LEVEL. */
+bool flip_ask_reset(struct scanout *s);
 /* shown.c: give back what a client's primary took. PASSIVE_LEVEL. */
 void flip_release(struct shown *shown);
 /* The screen shows it no more, or goes on to. At most DISPATCH_LEVEL. */
@@ -184,6 +189,16 @@ void queued_leave(struct scanouts *scanouts);
  * until copy_go_on. PASSIVE_LEVEL. */
 void copy_hold(struct scanout *s);
 void copy_go_on(struct scanout *s);
+/* What is shown has changed: flips that the GPU has not made are not to be made any more. */
+void copy_end_flips(const struct scanout *s);
+/* A flip that the GPU makes is about to be written: waits for room, and for a change of mode.
+ * STATUS_DEVICE_REMOVED, STATUS_NO_MEMORY. PASSIVE_LEVEL. */
+NTSTATUS copy_begin_flip(struct scanout *s, const struct scanouts_copy_request *request,
+                         struct copy **copy);
+/* All its work is queued. */
+void copy_asked(struct copy *copy);
+/* None is. */
+void copy_drop(struct copy *copy);
 /* The adapter ends, and nobody waits for them. */
 void copy_forget_all(struct scanout *s);
 /* scanout_frame.c: the picture that the source shows is another; at most DISPATCH_LEVEL. */

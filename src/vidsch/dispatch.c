@@ -31,6 +31,7 @@
 #include "vidsch/queue.h"
 #include "vidsch/retire.h"
 #include "vidsch/scheduler.h"
+#include "vidsch/screen_hold.h"
 #include "vidsch/vidsch_assert.h"
 #include "vidsch/vidsch_bugcheck.h"
 
@@ -364,10 +365,9 @@ static void put_back(struct vidsch_node *node, struct packet *packet)
                         &packet->link); /* a lost context's packets are canceled there */
 }
 
-static void drop(struct packet *packet, D3DKMT_DEVICEEXECUTION_STATE state)
+static void drop(struct packet *packet, D3DKMT_DEVICEEXECUTION_STATE state, const char *why)
 {
-    vidsch_device_lose(packet->context->device, state, false,
-                       "its allocations could not be placed, or DxgkDdiPatch failed");
+    vidsch_device_lose(packet->context->device, state, false, why);
     vidsch_life_fails(packet, JOURNAL_DROPPED);
     packet->context->device->in_flight--;
     vidsch_packet_finish(packet);
@@ -378,20 +378,23 @@ void vidsch_dispatch(struct vidsch_node *node, struct packet *packet)
     struct vidsch *vidsch = node->vidsch;
     struct vidsch_context *context = packet->context;
     bool is_virtual = context->mm.virtual_addressing;
-    bool good = true;
+    const bool is_over = vidsch_screen_flip_is_over(packet);
+    bool good = !is_over;
 
     vidsch_assert_worker(vidsch);
     vidsch->worker.busy_node = node;
     vidsch->worker.busy_context = context;
     if (!context->hw_queue && (packet->kind != PACKET_PAGING || packet->fence == 0))
         packet->fence = vidsch_node_next_fence(node);
-    if (packet->kind == PACKET_RENDER)
+    if (good && packet->kind == PACKET_RENDER)
         good = place_allocations(packet);
     if (good && !is_virtual && !context->info.Caps.NoPatchingRequired &&
         packet->kind != PACKET_LEAVE && !context->hw_queue)
         good = patch(packet);
     if (!good)
-        drop(packet, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT);
+        drop(packet, D3DKMT_DEVICEEXECUTION_ERROR_DMAFAULT,
+             is_over ? "the mode of its flip is over"
+                     : "its allocations could not be placed, or DxgkDdiPatch failed");
     else if (vidsch->recovery.resetting || node->stopped)
         put_back(node, packet);
     else if (context->hw_queue)

@@ -167,6 +167,7 @@ static NTSTATUS take_buffer(struct presenting *p)
         return STATUS_NO_MEMORY;
     p->buffer->present = true;
     p->buffer->flip = p->present->flip;
+    p->buffer->flip.over = p->context->device->vidsch->screens.flips_over[p->present->flip.source];
     if (p->is_virtual)
         return inform_all(p);
     p->buffer->allocation_count = DMA_PRESENT_ELEMENTS;

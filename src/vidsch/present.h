@@ -10,6 +10,7 @@ struct vidsch_flip {
     bool is, no_wait;
     UINT source;
     D3DDDI_FLIPINTERVAL_TYPE interval;
+    uint32_t over; /* vidsch_flips_over calls of the source when it was written */
 };
 
 /* What is to be presented; the arrays are the host's own, until the call returns. */

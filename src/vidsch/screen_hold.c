@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidsch/screen_hold.h"
 #include "util/alloc.h"
+#include "verify/verify.h"
 #include "vidmm/residency/open_place.h"
 #include "vidsch/context.h"
 #include "vidsch/device.h"
+#include "vidsch/dma_buffer.h"
 #include "vidsch/dxgkrnl_events.h"
+#include "vidsch/flip_loss.h"
 #include "vidsch/packet.h"
 #include "vidsch/ready.h"
 #include "vidsch/scheduler.h"
@@ -88,6 +91,24 @@ bool vidsch_screen_holds(struct vidsch_context *context)
     vidsch_tell_status(context, STATUS_CONTEXT_HELD);
     list_push_back(&context->device->vidsch->screens.contexts, &context->run_link);
     return true;
+}
+
+bool vidsch_screen_flip_is_over(const struct packet *packet)
+{
+    const struct vidsch_flip *flip = packet->present ? &packet->buffer->flip : NULL;
+
+    if (!flip || !flip->is || flip->over == holds_of(packet)->flips_over[flip->source])
+        return false;
+    NOTE("PRES-338",
+         "the turn of a flip of source %u has come after its mode: it is not submitted, and the "
+         "device is in error",
+         flip->source);
+    return true;
+}
+
+void vidsch_flips_over(struct vidsch *vidsch, UINT source)
+{
+    vidsch->screens.flips_over[source]++;
 }
 
 void vidsch_screen_left(struct vidsch *vidsch)

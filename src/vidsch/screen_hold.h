@@ -12,10 +12,13 @@
 
 struct packet;
 
+#define VIDSCH_MOST_SOURCES 16u /* video present sources */
+
 /* Contexts that wait, and what their packets and others wait for. */
 struct vidsch_screen_holds {
-    struct list contexts; /* vidsch_context.run_link */
-    struct list holds;    /* few, and seldom any */
+    uint32_t flips_over[VIDSCH_MOST_SOURCES]; /* by source: vidsch_flips_over calls so far */
+    struct list contexts;                     /* vidsch_context.run_link */
+    struct list holds;                        /* few, and seldom any */
 };
 
 /* A packet that is about to be queued writes to the allocation. False: out of memory. */
@@ -24,6 +27,8 @@ bool vidsch_screen_note(struct packet *packet, D3DKMT_HANDLE allocation);
 void vidsch_screen_forget(struct packet *packet);
 /* Must the context, whose head packet would be next, wait? It is not ready then. */
 bool vidsch_screen_holds(struct vidsch_context *context);
+/* Is it a flip of a mode that is over (PRES-338)? */
+bool vidsch_screen_flip_is_over(const struct packet *packet);
 /* A screen has left something, or stays at it: look again. Level up to DISPATCH_LEVEL. */
 void vidsch_screen_left(struct vidsch *vidsch);
 

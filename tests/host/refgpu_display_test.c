@@ -407,6 +407,51 @@ TEST_WITH(displays, a_reset_lights_the_screen_again)
     TRY(c, statistics.adapter_resets == 1);
 }
 
+/* ---- gamma ---- */
+
+/* Red is turned round, green is halved, blue stays. */
+static NTSTATUS correct(const struct gpu *g, D3DDDI_GAMMARAMP_TYPE type)
+{
+    static D3DDDI_GAMMA_RAMP_RGB256x3x16 ramp;
+    const D3DKMT_SETGAMMARAMP args = {
+        .hDevice = g->device, .Type = type, .pGammaRampRgb256x3x16 = &ramp, .Size = sizeof(ramp)};
+
+    for (UINT i = 0; i < 256; i++) {
+        ramp.Red[i] = (USHORT)((255 - i) << 8);
+        ramp.Green[i] = (USHORT)(i << 7);
+        ramp.Blue[i] = (USHORT)(i << 8);
+    }
+    return D3DKMTSetGammaRamp(&args);
+}
+
+TEST_WITH(displays, a_gamma_ramp_is_seen)
+{
+    const struct dxgk_display_mode wanted = {.width = 1280, .height = 720};
+    D3DKMT_HANDLE primary;
+    struct gpu g;
+
+    TRY(c, gpu_begin(&g) == STATUS_SUCCESS);
+    TRY(c, create(&g, REFGPU_ALLOCATION_PRIMARY | REFGPU_ALLOCATION_CPU_VISIBLE, PITCH, &primary) ==
+               STATUS_SUCCESS);
+    TRY(c, paint(&g, primary, 0xFF408020u) == STATUS_SUCCESS);
+    TRY(c, own(&g, 0) == STATUS_SUCCESS && set_mode(&g, primary) == STATUS_SUCCESS);
+    TRY(c, color(c, 0) == 0x408020);
+    SHOW(c, "PRES-298",
+         correct(&g, D3DDDI_GAMMARAMP_RGB256x3x16) == STATUS_SUCCESS && color(c, 0) == 0xBF4020);
+    TRY(c, correct(&g, D3DDDI_GAMMARAMP_DXGI_1) != STATUS_SUCCESS && color(c, 0) == 0xBF4020);
+    /* of later commits, and after a reset */
+    TRY(c, dxgk_client_set_mode(0, 0, &wanted, NULL, 0) == DXGK_OK);
+    SHOW(c, "VIDPN-123", color(c, 0) == 0xFF0000);
+    TRY(c, correct(&g, D3DDDI_GAMMARAMP_DEFAULT) == STATUS_SUCCESS);
+    SHOW(c, "PRES-298", color(c, 0) == 0);
+    TRY(c, correct(&g, D3DDDI_GAMMARAMP_RGB256x3x16) == STATUS_SUCCESS && color(c, 0) == 0xFF0000);
+    TRY(c, force_reset(&g) == STATUS_SUCCESS);
+    dxgk_client_sleep(50 * MS);
+    SHOW(c, "VIDPN-123", color(c, 0) == 0xFF0000);
+    TRY(c, gpu_end(&g) == STATUS_SUCCESS);
+    SHOW(c, "PRES-299", color(c, 0) == 0);
+}
+
 /* ---- the firmware's display ---- */
 
 static void on_firmware(struct client *c)

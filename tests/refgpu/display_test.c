@@ -349,3 +349,43 @@ TEST(the_pointer_is_over_pixels_of_16_bits)
     CHECK(pixel(fake, 0, 0) == 0x00FF00 && pixel(fake, 63, 47) == RED);
     fake_destroy(fake);
 }
+
+/* Of all three channels: picture and pointer go through it, and memory stays as it is. */
+TEST(the_gamma_ramp)
+{
+    static const uint32_t corner = 0xFF0000FFu;
+    struct fake *fake = lit();
+
+    set(fake, REFGPU_OUT_GAMMA_INDEX, 0);
+    for (uint32_t i = 0; i < REFGPU_GAMMA_ENTRIES; i++) {
+        const uint32_t level = i % 256u;
+        const uint32_t value = i < 256u ? 255u - level : i < 512u ? level / 2u : level;
+
+        CHECK(out(fake, REFGPU_OUT_GAMMA_INDEX) == i);
+        set(fake, REFGPU_OUT_GAMMA_DATA, value << 8 | 0xFFu);
+    }
+    CHECK(out(fake, REFGPU_OUT_GAMMA_INDEX) == 0 && out(fake, REFGPU_OUT_GAMMA_DATA) == 0xFFFF);
+    set(fake, REFGPU_OUT_GAMMA_INDEX, 256u + 8u);
+    CHECK(out(fake, REFGPU_OUT_GAMMA_DATA) == 0x4FF && out(fake, REFGPU_OUT_GAMMA_DATA) == 0x4FF);
+    set(fake, REFGPU_OUT_GAMMA_INDEX, REFGPU_GAMMA_ENTRIES);
+    CHECK(out(fake, REFGPU_OUT_GAMMA_INDEX) == 0);
+    memset(fake->vram + 0x1000, 0x40, PITCH * HEIGHT);
+    memset(fake->vram + 0x10000, 0, REFGPU_POINTER_BYTES);
+    memcpy(fake->vram + 0x10000, &corner, sizeof(corner));
+    CHECK(shown_at(fake) == 0x1000);
+    set(fake, REFGPU_OUT_CONTROL, REFGPU_OUT_CONTROL_ENABLE | REFGPU_OUT_CONTROL_GAMMA);
+    CHECK(pixel(fake, 0, 0) == 0xBF2040 && pixel(fake, WIDTH - 1, HEIGHT - 1) == 0xBF2040);
+    CHECK(fake->vram[0x1000] == 0x40);
+    fake_write64(fake, REFGPU_REG_OUTPUT(0u, REFGPU_OUT_POINTER_SHAPE_LO), 0x10000);
+    point(fake, 3, 4);
+    CHECK(pixel(fake, 3, 4) == 0xBF2040);
+    set(fake, REFGPU_OUT_CONTROL, REFGPU_OUT_CONTROL_ALL & ~REFGPU_OUT_CONTROL_BLANK);
+    CHECK(pixel(fake, 3, 4) == 0xFF00FF && pixel(fake, 4, 4) == 0xBF2040);
+    memset(fake->vram + 0x3000, 0xFF, PITCH * HEIGHT);
+    set(fake, REFGPU_OUT_FORMAT, REFGPU_OUT_FORMAT_R5G6B5);
+    fake_write64(fake, REFGPU_REG_OUTPUT(0u, REFGPU_OUT_NOW_LO), 0x3000);
+    CHECK(pixel(fake, 60, 40) == 0x007FFF);
+    fake->model->reset(fake->device);
+    CHECK(out(fake, REFGPU_OUT_GAMMA_DATA) == 0 && out(fake, REFGPU_OUT_GAMMA_INDEX) == 0);
+    fake_destroy(fake);
+}

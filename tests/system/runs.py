@@ -17,6 +17,8 @@ SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent
 SMALL = "--set width=480 --set height=270 --set columns=8 --set rows=5"
 REFGPU = "run build/drivers/refgpu.so"
 SEEDS = "--device build/tests/drivers/seeds/device.so"
+# Few frames in each mode.
+DESKTOP = f"{REFGPU} workloads/desktop.lua --device-set outputs=2 --set frames=3"
 EMPTY = f"{REFGPU} workloads/empty.lua"
 INSPECT = "inspect build/drivers/refgpu.so"
 EXPLORE = "explore build/drivers/refgpu.so"
@@ -67,6 +69,9 @@ RUNS = {
     "compositor_asleep": [f"{REFGPU} workloads/compositor.lua {SMALL} --vram 8M --power-cycle 3000000"],
     "compositor_stressed": [f"{REFGPU} workloads/compositor.lua {SMALL} --vram 8M --stress --force-irql --raised-submit"],
     "compositor_documented": [f"{REFGPU} workloads/compositor.lua {SMALL} --vram 8M --windows documented"],
+    "desktop": [DESKTOP, f"{DESKTOP} --seed 5 --cpus 1 --verbose"],
+    "desktop_remapped": [f"{DESKTOP} --iommu remap --special-pool --force-irql"],
+    "desktop_firmware": [f"{DESKTOP} --device-set vga=1 --stress"],
     "burst": [f"{REFGPU} workloads/burst.lua", f"{REFGPU} workloads/burst.lua --windows documented --seed 3"],
     "escape": [f"{REFGPU} workloads/escape.lua --iommu {words}" for words in ("isolation", "remap", "off", "flags=0x5", "off,unjudged")],
     "hang": [f"{REFGPU} workloads/hang.lua", f"{REFGPU} workloads/hang.lua --seed 3 --verbose"],

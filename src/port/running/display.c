@@ -24,6 +24,7 @@
 #include "util/array.h"
 #include "verify/verify.h"
 #include "vidsch/flip_loss.h"
+#include "vidsch/screen_hold.h"
 #include "vidsch/vidsch.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -320,6 +321,15 @@ static bool flip_lost(void *context, UINT source)
     return vidsch_flip_lost(adapter->managers.vidsch, source);
 }
 
+/* PRES-338 */
+_Static_assert(MODES_MAX_SOURCES <= VIDSCH_MOST_SOURCES, "each has a count");
+static void flips_over(void *context, UINT source)
+{
+    const struct port_adapter *adapter = context;
+
+    vidsch_flips_over(adapter->managers.vidsch, source);
+}
+
 static struct scanouts *make_scanouts(struct port_adapter *adapter)
 {
     const DXGK_DRIVERCAPS *caps = &adapter->caps.driver;
@@ -335,6 +345,7 @@ static struct scanouts *make_scanouts(struct port_adapter *adapter)
                        caps->MiscCaps.IndependentVidPnVSyncControl,
         .idle_periods = caps->SchedulingCaps.VSyncPowerSaveAware ? port_vsync_idle_periods() : 1,
         .lost = flip_lost,
+        .flips_over = flips_over,
         .lost_context = adapter,
         .pointer_caps = caps->PointerCaps,
         .pointer_width = caps->MaxPointerWidth,

@@ -11,6 +11,7 @@ struct overlays_record overlays_seen;
 struct overlays_answers overlays;
 unsigned overlays_client_form;
 UINT overlays_duration;
+bool overlays_restart;
 bool overlays_extras;
 static unsigned driver_form;
 

@@ -88,6 +88,7 @@ NTSTATUS overlays_present(UINT count, const struct plane_wish *wish);
 /* By another form of the client's functions than the driver has. */
 extern unsigned overlays_client_form;
 extern UINT overlays_duration; /* with DurationValid; 0: without */
+extern bool overlays_restart;  /* with FlipRestart */
 extern bool overlays_extras;   /* private data, dirty rectangles, composition and metadata */
 const struct overlays_call *overlays_last(void);
 

@@ -162,6 +162,7 @@ static NTSTATUS present_1(UINT count, const struct plane_wish *wish)
     args.PresentPlaneCount = count;
     args.pPresentPlanes = plane;
     args.Flags.DurationValid = overlays_duration != 0;
+    args.Flags.FlipRestart = overlays_restart;
     args.Duration = overlays_duration;
     return D3DKMTPresentMultiPlaneOverlay(&args);
 }
@@ -185,6 +186,7 @@ static NTSTATUS present_2(UINT count, const struct plane_wish *wish)
     args.PresentPlaneCount = count;
     args.pPresentPlanes = plane;
     args.Flags.DurationValid = overlays_duration != 0;
+    args.Flags.FlipRestart = overlays_restart;
     args.Duration = overlays_duration;
     return D3DKMTPresentMultiPlaneOverlay2(&args);
 }
@@ -228,6 +230,7 @@ static NTSTATUS present_3(UINT count, const struct plane_wish *wish)
     args.PresentPlaneCount = count;
     args.ppPresentPlanes = list;
     args.Flags.DurationValid = overlays_duration != 0;
+    args.Flags.FlipRestart = overlays_restart;
     args.Duration = overlays_duration;
     if (overlays_extras)
         add_extras(&args);

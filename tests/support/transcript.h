@@ -7,7 +7,7 @@
  * transcript is another one fails, and leaves the text in transcripts/ of the build folder. tools/transcripts shows what has
  * changed since a commit, and keeps the new ones when that was meant.
  *
- * Host addresses are all written as @. DXGK_TRANSCRIPTS chooses: "check" (ctest, in the build of the release), "write" (each
+ * Host addresses are all written as @. DXGK_TRANSCRIPTS chooses: "check" (ctest, in the builds of CONTRIBUTING.md), "write" (each
  * text is left, and nothing is compared); else no transcript is taken.
  */
 #ifndef DXGK_TESTS_TRANSCRIPT_H

@@ -232,6 +232,8 @@ TEST_WITH(conformance, the_newest_build_counts_unless_one_is_given)
     CHECK(strstr(fixture.output, "TOTAL 8 1 12.5 "));
     CHECK(fixture_run(&fixture, TOOL "--build build") == 0);
     CHECK(strstr(fixture.output, "TOTAL 8 2 25.0 "));
+    CHECK(fixture_run(&fixture, TOOL "--build=build --build=build-asan --build=build-none") == 0);
+    CHECK(strstr(fixture.output, "TOTAL 8 3 37.5 "));
 }
 
 TEST_WITH(conformance, nothing_ran_yet)

@@ -30,7 +30,7 @@ TEST(what_is_absent_is_named)
     CHECK(absent > 0 && absent < 100);
     CHECK(strcmp(verify_absent[displays], "displays") == 0 && told == 0);
     CHECK(verify_rule_find("VIDPN-203")->absent == displays);
-    CHECK(verify_rule_find("PRES-334")->absent == displays);
+    CHECK(verify_rule_find("PRES-279")->absent == displays);
     CHECK(!verify_rule_find("DISP-001")->absent && !verify_rule_find("VIDPN-149")->absent &&
           !verify_rule_find("PRES-210")->absent);
     CHECK(strcmp(verify_absent[verify_rule_find("PATCH-099")->absent], "DxgkDdiRenderGdi") == 0);

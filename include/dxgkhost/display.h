@@ -21,6 +21,10 @@ struct dxgk_display_mode {
     uint32_t width, height;                /* pixels of the source, before rotation */
     uint32_t hz_numerator, hz_denominator; /* 0, 0: not known; of a wish: any */
     unsigned quarter_turns;                /* counter-clockwise, 0 to 3 */
+    /* Of a wish: it is for this source on the output `target` (ChildUid), and refused where the
+     * source is not seen there */
+    bool on_target;
+    uint32_t target;
 };
 
 struct dxgk_display {
@@ -30,6 +34,9 @@ struct dxgk_display {
     uint32_t target;                      /* ChildUid of its output */
     uint32_t canvas_width, canvas_height; /* pixels as who draws sees them: after rotation */
     uint64_t frames;                      /* that were shown */
+    /* Vertical syncs: reported by the driver; made up, of a display-only driver without VSync
+     * control, for who waits for one; and made up where nobody reports one */
+    uint64_t vsyncs_reported, vsyncs_simulated, vsyncs_substituted;
 };
 /* False: the machine has no such source; *display is zeroed. */
 DXGK_API bool dxgk_machine_display(struct dxgk_machine *machine, unsigned adapter, unsigned source,
@@ -78,6 +85,30 @@ DXGK_API enum dxgk_result dxgk_client_draw(unsigned adapter, unsigned source,
                                            const struct dxgk_drawing *drawing, bool settle,
                                            char *error, size_t error_bytes);
 
+/* A part of a screen that moves: what stands `by_x` and `by_y` before it comes to this place. Parts
+ * outside, or from outside, are left out. */
+struct dxgk_scroll {
+    int32_t x, y; /* the new place */
+    uint32_t width, height;
+    int32_t by_x, by_y; /* from the old place to the new one */
+};
+/* Called by a client: move a part of the image of a source of a display-only adapter, whose driver
+ * moves it on the screen (or copies it, where the old place is not on the screen as it is in the
+ * image), and return when it has. `settle` false: at once. */
+DXGK_API enum dxgk_result dxgk_client_scroll(unsigned adapter, unsigned source,
+                                             const struct dxgk_scroll *scroll, bool settle,
+                                             char *error, size_t error_bytes);
+/* Called by a client: have all of the image sent to the driver of a display-only adapter again, and
+ * return when it is shown. */
+DXGK_API enum dxgk_result dxgk_client_redraw(unsigned adapter, unsigned source, char *error,
+                                             size_t error_bytes);
+
+/* Called by a client: the entries of an adapter's driver that were called, by any thread, during the
+ * last change of a mode, of a display's or the machine's power, or full redraw that a client has
+ * asked for on it, successful or not. The `index`-th from 0; NULL: there are no more, or it is past
+ * the first 256. Valid until the next such change. */
+DXGK_API const char *dxgk_client_entry_called(unsigned adapter, size_t index);
+
 /* The picture of a mouse pointer. */
 enum dxgk_pointer_kind {
     DXGK_POINTER_COLOR,        /* 0xAARRGGBB, blended by its alpha */
@@ -95,6 +126,7 @@ struct dxgk_pointer {
     unsigned source;
     int32_t x, y; /* of the hot spot; brought inside the source */
     bool visible;
+    bool by_program; /* who moves it: a program, not a device */
 };
 /* Called by a client: another shape for the pointer of an adapter, NULL: none; and another place.
  * The driver's hardware shows it if it can, else it is drawn into the frames; of a full driver, into
@@ -135,11 +167,19 @@ struct dxgk_picture {
     uint8_t *rgb;      /* NULL: there is no signal */
     bool black;        /* the source is not visible, so the pixels are black */
     uint32_t checksum; /* CRC-32 over width, height and pixels; 0 without a signal */
+    bool inferred;     /* the device model does not say what it scans out: it is the primary whose
+                        * address the driver was given last */
+    bool stale;        /* the device was removed: it is the last complete frame before that */
 };
 /* The screen as it is now: nothing runs for it, and no time passes. On failure *error says why. */
 DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, unsigned adapter,
                                                unsigned source, struct dxgk_picture *picture,
                                                char *error, size_t error_bytes);
+/* The same on a target: turned, and brought to the size of its signal, as the path of the source to
+ * it says. No path goes to it: there is no signal. Fails for a scaling that is the driver's own. */
+DXGK_API enum dxgk_result dxgk_machine_capture_target(struct dxgk_machine *machine, unsigned adapter,
+                                                      uint32_t target, struct dxgk_picture *picture,
+                                                      char *error, size_t error_bytes);
 DXGK_API void dxgk_picture_free(struct dxgk_picture *picture);
 
 /* A frame that was shown, for the hook `frame` of the configuration. */

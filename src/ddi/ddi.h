@@ -54,8 +54,9 @@ struct ddi_adapter {
     /* Run fn where the service routine cannot run, at its level; NULL: at the caller's. */
     void (*synchronize)(struct ddi_adapter *adapter, bool (*fn)(void *arg), void *arg);
     bool compute_only;
-    bool low_irql_preempt; /* SchedulingCaps.LowIrqlPreemptCommand */
-    bool raised_submit;    /* SubmitCommandVirtual at DISPATCH_LEVEL (THREAD-042) */
+    bool low_irql_preempt;     /* SchedulingCaps.LowIrqlPreemptCommand */
+    bool raised_submit;        /* SubmitCommandVirtual at DISPATCH_LEVEL (THREAD-042) */
+    struct ddi_called *called; /* where entries that are called are noted (told.h); NULL: nowhere */
     uint64_t features; /* bit n: the driver was told that DXGK_FEATURE_ID n is enabled (LIFE-126) */
     void *room[DDI_ROOMS]; /* what upper rooms keep for this adapter, by their keys */
 };

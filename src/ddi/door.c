@@ -7,6 +7,7 @@
  *          -> level -> who may be inside
  */
 #include "ddi/door.h"
+#include "ddi/told.h"
 #include "ddi/ddi.h"
 #include "ddi/entry.h"
 #include "ddi/exclusion.h"
@@ -104,6 +105,7 @@ static struct ddi_record *prepare(struct ddi_call *handle, struct ddi_adapter *a
     call->level = level;
     call->child = child;
     call->class_lock = NULL;
+    call->args = NULL;
     return call;
 }
 
@@ -219,6 +221,10 @@ static NTSTATUS enter(struct ddi_record *call, uint8_t irql)
     nt_call_state(&call->state);
     adapter->calls++;
     trace_begin(call->frame.track, call->frame.name, NULL, 0);
+    if (trace_current && call->args)
+        ddi_told_arguments(call->frame.entry, call->args);
+    if (adapter->called)
+        ddi_called_add(adapter->called, call->frame.name);
     call->deadline = sim_inside_enter(
         limit_at(adapter, m->irql, ddi_entry_info(call->frame.entry)->limit));
     sim_point();
@@ -236,6 +242,23 @@ NTSTATUS ddi_enter_at(struct ddi_call *call, struct ddi_adapter *adapter, enum d
                       enum ddi_level level, uint8_t irql)
 {
     return enter(prepare(call, adapter, entry, level, 0), irql);
+}
+
+NTSTATUS ddi_enter_with_at(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
+                           enum ddi_level level, uint8_t irql, const void *args)
+{
+    struct ddi_record *record = prepare(call, adapter, entry, level, 0);
+
+    record->args = args;
+    return enter(record, irql);
+}
+
+NTSTATUS ddi_enter_with(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
+                        const void *args)
+{
+    const struct ddi_entry_info *info = ddi_entry_info(entry);
+
+    return ddi_enter_with_at(call, adapter, entry, info->level, info->irql, args);
 }
 
 NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,

@@ -26,6 +26,7 @@ struct ddi_record {
     struct refusal *refusal;      /* to restore afterwards */
     struct sim_mutex *class_lock; /* held for this call, or NULL */
     uint32_t place;               /* of who calls, for the detector of races */
+    const void *args;             /* what the trace tells of (told.h); NULL: nothing */
 };
 
 /* ddi_returned was called; anything else, whatever has overwritten it, says that it was not. */
@@ -43,6 +44,11 @@ NTSTATUS ddi_enter(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_
 /* The same at another synchronization level or IRQL than in the table. */
 NTSTATUS ddi_enter_at(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
                       enum ddi_level level, uint8_t irql);
+/* The same, with arguments for the trace (told.h). */
+NTSTATUS ddi_enter_with(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
+                        const void *args);
+NTSTATUS ddi_enter_with_at(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
+                           enum ddi_level level, uint8_t irql, const void *args);
 /* The same for an entry of LEVEL_CHILD. */
 NTSTATUS ddi_enter_child(struct ddi_call *call, struct ddi_adapter *adapter, enum ddi_entry entry,
                          ULONG child);
@@ -105,21 +111,21 @@ static inline NTSTATUS ddi_lent_refuse(struct ddi_lent *lent, NTSTATUS status)
     return status;
 }
 
-#define CALL_LENT(adapter, entry_, level, irql, args, back, ...)                       \
-    struct ddi_lent passed;                                                            \
-    struct ddi_call call;                                                              \
-    NTSTATUS status = ddi_structure_lend(&passed, DDI_##entry_, args, sizeof(*(args)), \
-                                         ddi_structure_##entry_)                       \
-                          ? ddi_enter_at(&call, adapter, DDI_##entry_, level, irql)    \
-                          : STATUS_NO_MEMORY;                                          \
-                                                                                       \
-    if (!NT_SUCCESS(status))                                                           \
-        return ddi_lent_refuse(&passed, status);                                       \
-    status = (adapter)->table.entry_(__VA_ARGS__, passed.data);                        \
-    ddi_returned(&call);                                                               \
-    ddi_structure_check(&passed, sizeof(*(args)), ddi_compares_wide(DDI_##entry_),     \
-                        (uintptr_t)(adapter)->table.entry_);                           \
-    ddi_structure_end(&passed, DDI_##entry_, sizeof(*(args)), back);                   \
+#define CALL_LENT(adapter, entry_, level, irql, args, back, ...)                               \
+    struct ddi_lent passed;                                                                    \
+    struct ddi_call call;                                                                      \
+    NTSTATUS status = ddi_structure_lend(&passed, DDI_##entry_, args, sizeof(*(args)),         \
+                                         ddi_structure_##entry_)                               \
+                          ? ddi_enter_with_at(&call, adapter, DDI_##entry_, level, irql, args) \
+                          : STATUS_NO_MEMORY;                                                  \
+                                                                                               \
+    if (!NT_SUCCESS(status))                                                                   \
+        return ddi_lent_refuse(&passed, status);                                               \
+    status = (adapter)->table.entry_(__VA_ARGS__, passed.data);                                \
+    ddi_returned(&call);                                                                       \
+    ddi_structure_check(&passed, sizeof(*(args)), ddi_compares_wide(DDI_##entry_),             \
+                        (uintptr_t)(adapter)->table.entry_);                                   \
+    ddi_structure_end(&passed, DDI_##entry_, sizeof(*(args)), back);                           \
     return ddi_leave_with(&call, status)
 
 /* The same for an entry whose last argument is the address of a structure that goes in. */

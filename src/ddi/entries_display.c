@@ -3,6 +3,7 @@
 #include "ddi/entries_display.h"
 #include "ddi/door.h"
 #include "ddi/parts.h"
+#include "ddi/told.h"
 
 #include "sim/irql.h"
 #include "sim/machine.h"
@@ -74,7 +75,7 @@ NTSTATUS ddi_present_display_only(struct ddi_adapter *a, const DXGKARG_PRESENT_D
     struct ddi_call call;
     NTSTATUS status = ddi_parts_lend(&passed, ddi_parts_present_display_only, args, sizeof(*args),
                                      ddi_structure_DxgkDdiPresentDisplayOnly)
-                          ? ddi_enter(&call, a, DDI_DxgkDdiPresentDisplayOnly)
+                          ? ddi_enter_with(&call, a, DDI_DxgkDdiPresentDisplayOnly, args)
                           : STATUS_NO_MEMORY;
 
     if (!NT_SUCCESS(status))
@@ -104,8 +105,8 @@ static bool flip(void *arg)
     struct ddi_adapter *a = flip->adapter;
     struct ddi_call call;
 
-    flip->status = ddi_enter_at(&call, a, DDI_DxgkDdiSetVidPnSourceAddress, LEVEL_NONE,
-                                SIM_IRQL_DEVICE);
+    flip->status = ddi_enter_with_at(&call, a, DDI_DxgkDdiSetVidPnSourceAddress, LEVEL_NONE,
+                                     SIM_IRQL_DEVICE, flip->passed.data);
     if (!NT_SUCCESS(flip->status))
         return false;
     flip->status = a->table.DxgkDdiSetVidPnSourceAddress(a->context, flip->passed.data);
@@ -178,12 +179,13 @@ NTSTATUS ddi_get_child_container_id(struct ddi_adapter *a, ULONG child, DXGK_CHI
 NTSTATUS ddi_system_display_enable(struct ddi_adapter *a, UINT target,
                                    struct ddi_system_display *screen)
 {
+    const struct ddi_told_screen told = {.target = target};
     struct ddi_system_display *lent;
     struct ddi_lent passed;
     struct ddi_call call;
     NTSTATUS status = ddi_lend(&passed, screen, sizeof(*screen),
                                "what DxgkDdiSystemDisplayEnable fills in")
-                          ? ddi_enter(&call, a, DDI_DxgkDdiSystemDisplayEnable)
+                          ? ddi_enter_with(&call, a, DDI_DxgkDdiSystemDisplayEnable, &told)
                           : STATUS_NO_MEMORY;
 
     if (!NT_SUCCESS(status))
@@ -201,10 +203,11 @@ void ddi_system_display_write(struct ddi_adapter *a, const uint32_t *pixels, UIN
                               UINT top)
 {
     const size_t bytes = (size_t)width * lines * sizeof(*pixels);
+    const struct ddi_told_screen told = {.width = width, .lines = lines, .top = top};
     struct ddi_lent passed;
     struct ddi_call call;
     NTSTATUS status = ddi_lend(&passed, pixels, bytes, "Source of DxgkDdiSystemDisplayWrite")
-                          ? ddi_enter(&call, a, DDI_DxgkDdiSystemDisplayWrite)
+                          ? ddi_enter_with(&call, a, DDI_DxgkDdiSystemDisplayWrite, &told)
                           : STATUS_NO_MEMORY;
 
     if (!NT_SUCCESS(status)) {

@@ -2,6 +2,7 @@
 /* The typed DDI calls of the adapter's life: start, stop, power, children, interrupts; otherwise
  * like entries.c. */
 #include "ddi/door.h"
+#include "ddi/told.h"
 #include "ddi/parts.h"
 #include "ddi/state.h"
 
@@ -231,12 +232,24 @@ NTSTATUS ddi_set_power_state(struct ddi_adapter *a, ULONG uid, DEVICE_POWER_STAT
 
 NTSTATUS ddi_control_interrupt(struct ddi_adapter *a, DXGK_INTERRUPT_TYPE type, BOOLEAN enable)
 {
-    CALL_STATUS(a, DxgkDdiControlInterrupt, a->context, type, enable);
+    const struct ddi_told_control told = {(UINT)type, enable};
+    struct ddi_call call;
+    NTSTATUS status = ddi_enter_with(&call, a, DDI_DxgkDdiControlInterrupt, &told);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    return ddi_leave_with(&call, a->table.DxgkDdiControlInterrupt(a->context, type, enable));
 }
 
 NTSTATUS ddi_control_interrupt2(struct ddi_adapter *a, DXGKARG_CONTROLINTERRUPT2 args)
 {
-    CALL_STATUS(a, DxgkDdiControlInterrupt2, a->context, args);
+    const struct ddi_told_control told = {(UINT)args.InterruptType, (UINT)args.CrtcVsyncState};
+    struct ddi_call call;
+    NTSTATUS status = ddi_enter_with(&call, a, DDI_DxgkDdiControlInterrupt2, &told);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    return ddi_leave_with(&call, a->table.DxgkDdiControlInterrupt2(a->context, args));
 }
 
 NTSTATUS ddi_control_interrupt3(struct ddi_adapter *a, const DXGKARG_CONTROLINTERRUPT3 *args)

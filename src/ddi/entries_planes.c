@@ -50,21 +50,22 @@ struct showing {
     NTSTATUS status;
 };
 
-#define SHOW(entry_)                                                                   \
-    static bool show_##entry_(void *arg)                                               \
-    {                                                                                  \
-        struct showing *s = arg;                                                       \
-        struct ddi_adapter *a = s->adapter;                                            \
-        struct ddi_call call;                                                          \
-                                                                                       \
-        s->status = ddi_enter_at(&call, a, DDI_##entry_, LEVEL_NONE, SIM_IRQL_DEVICE); \
-        if (!NT_SUCCESS(s->status))                                                    \
-            return false;                                                              \
-        s->status = a->table.entry_(a->context, s->passed.structure.data);             \
-        ddi_returned(&call);                                                           \
-        ddi_parts_check(&s->passed, (uintptr_t)a->table.entry_);                       \
-        s->status = ddi_leave_with(&call, s->status);                                  \
-        return true;                                                                   \
+#define SHOW(entry_)                                                                       \
+    static bool show_##entry_(void *arg)                                                   \
+    {                                                                                      \
+        struct showing *s = arg;                                                           \
+        struct ddi_adapter *a = s->adapter;                                                \
+        struct ddi_call call;                                                              \
+                                                                                           \
+        s->status = ddi_enter_with_at(&call, a, DDI_##entry_, LEVEL_NONE, SIM_IRQL_DEVICE, \
+                                      s->passed.structure.data);                           \
+        if (!NT_SUCCESS(s->status))                                                        \
+            return false;                                                                  \
+        s->status = a->table.entry_(a->context, s->passed.structure.data);                 \
+        ddi_returned(&call);                                                               \
+        ddi_parts_check(&s->passed, (uintptr_t)a->table.entry_);                           \
+        s->status = ddi_leave_with(&call, s->status);                                      \
+        return true;                                                                       \
     }
 SHOW(DxgkDdiSetVidPnSourceAddressWithMultiPlaneOverlay)
 SHOW(DxgkDdiSetVidPnSourceAddressWithMultiPlaneOverlay2)

@@ -63,20 +63,20 @@ void ddi_parts_end(struct ddi_parts *parts, void *back);
 NTSTATUS ddi_parts_refuse(struct ddi_parts *parts, NTSTATUS status);
 
 /* Call an entry of the driver that has parts, as the table of entries says otherwise. */
-#define CALL_PARTS_AT(adapter, entry_, level, irql, args, back, parts_, ...)        \
-    struct ddi_parts passed;                                                        \
-    struct ddi_call call;                                                           \
-    NTSTATUS status = ddi_parts_lend(&passed, parts_, args, sizeof(*(args)),        \
-                                     ddi_structure_##entry_)                        \
-                          ? ddi_enter_at(&call, adapter, DDI_##entry_, level, irql) \
-                          : STATUS_NO_MEMORY;                                       \
-                                                                                    \
-    if (!NT_SUCCESS(status))                                                        \
-        return ddi_parts_refuse(&passed, status);                                   \
-    status = (adapter)->table.entry_(__VA_ARGS__, passed.structure.data);           \
-    ddi_returned(&call);                                                            \
-    ddi_parts_check(&passed, (uintptr_t)(adapter)->table.entry_);                   \
-    ddi_parts_end(&passed, back);                                                   \
+#define CALL_PARTS_AT(adapter, entry_, level, irql, args, back, parts_, ...)                   \
+    struct ddi_parts passed;                                                                   \
+    struct ddi_call call;                                                                      \
+    NTSTATUS status = ddi_parts_lend(&passed, parts_, args, sizeof(*(args)),                   \
+                                     ddi_structure_##entry_)                                   \
+                          ? ddi_enter_with_at(&call, adapter, DDI_##entry_, level, irql, args) \
+                          : STATUS_NO_MEMORY;                                                  \
+                                                                                               \
+    if (!NT_SUCCESS(status))                                                                   \
+        return ddi_parts_refuse(&passed, status);                                              \
+    status = (adapter)->table.entry_(__VA_ARGS__, passed.structure.data);                      \
+    ddi_returned(&call);                                                                       \
+    ddi_parts_check(&passed, (uintptr_t)(adapter)->table.entry_);                              \
+    ddi_parts_end(&passed, back);                                                              \
     return ddi_leave_with(&call, status)
 
 #define CALL_PARTS_IN(adapter, entry_, args, parts_, ...)                                         \

@@ -83,6 +83,21 @@ void ddi_set_screen(struct ddi_adapter *adapter,
     state->draw = draw;
 }
 
+/* PRES-051: what stops the machine once more is a wait, memory that is not there at this level, or
+ * a mistake of another kind. */
+static void note_screen(struct ddi_state *state)
+{
+    if (state->screen_told)
+        return;
+    state->screen_told = true;
+    if (ddi_inside(DDI_DxgkDdiSystemDisplayEnable) || ddi_inside(DDI_DxgkDdiSystemDisplayWrite))
+        VIOLATION("PRES-051",
+                  "%s is to draw with the processor alone, and neither waits nor takes memory nor "
+                  "starts DMA; the report before says what it did",
+                  ddi_inside(DDI_DxgkDdiSystemDisplayEnable) ? "DxgkDdiSystemDisplayEnable"
+                                                             : "DxgkDdiSystemDisplayWrite");
+}
+
 /* PRES-044 */
 static bool draw_screen(const struct ddi_state *state, const struct verify_bugcheck *bug)
 {
@@ -101,6 +116,8 @@ static void bugcheck(const struct verify_bugcheck *bug)
     if (!state)
         return;
     sim_freeze();
+    if (state->in_bugcheck)
+        note_screen(state);
     if (state->again) {
         if (state->hooks.bugcheck && !state->in_bugcheck)
             state->hooks.bugcheck(bug);

@@ -18,6 +18,7 @@ struct ddi_state {
     struct ddi_hooks hooks;
     bool in_bugcheck;
     struct ddi_adapter *screen; /* that is drawn on in a bug check; NULL: none */
+    bool screen_told;           /* a mistake of its driver while it is drawn on */
     bool (*draw)(struct ddi_adapter *adapter, const struct verify_bugcheck *bugcheck);
     /* who left the driver last, and when: what is found before anything else happens is found in
      * its answer */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Screens as a user has them: their modes, what is drawn on them, and pictures of them. */
+/* Screens as a user has them: their modes, and what is drawn on them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "host/display.h"
 #include "dxgkhost/display.h"
+#include "host/called.h"
 #include "host/driver.h"
 #include "host/enter.h"
 #include "host/machine_record.h"
@@ -17,12 +18,10 @@
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
 #include "port/running/display.h"
-#include "port/running/post.h"
-#include "screens/picture.h"
-#include "screens/picture_format.h"
-#include "screens/scanout_pointer.h"
+#include "screens/blanks.h"
 #include "screens/scanouts.h"
 #include "screens/screens.h"
+#include "screens/vertical.h"
 #include "sim/machine.h"
 #include "util/explain.h"
 #include "util/list.h"
@@ -63,8 +62,8 @@ struct modes *host_display_modes(struct dxgk_machine *machine, unsigned adapter,
 
 /* ---- what there is ---- */
 
-static void describe(const struct modes *modes, const struct vidpn *vidpn, unsigned source,
-                     struct dxgk_display *display)
+void host_display_describe(const struct modes *modes, const struct vidpn *vidpn, unsigned source,
+                           struct dxgk_display *display)
 {
     const D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_from(vidpn, source, 0);
     const union mode *shown, *signal;
@@ -98,17 +97,25 @@ DXGK_API bool dxgk_machine_display(struct dxgk_machine *machine, unsigned adapte
     const struct port_adapter *port;
     const struct screens *screens;
     const struct scanouts *scanouts;
+    struct vsync_counts vsyncs = {.of = {0}};
 
     memset(display, 0, sizeof(*display));
     if (!modes)
         return false;
-    describe(modes, modes_lit_or_asleep(modes, source), source, display);
+    host_display_describe(modes, modes_lit_or_asleep(modes, source), source, display);
     port = host_display_adapter(machine, adapter);
     screens = port_display_screens(port);
     scanouts = port_display_scanouts(port);
     display->frames = screens    ? screens_frames(screens, source)
                       : scanouts ? scanouts_frames(scanouts, source)
                                  : 0;
+    if (screens)
+        vsyncs = screens_vsyncs(screens, source);
+    else if (scanouts)
+        vsyncs = scanouts_vsyncs(scanouts, source);
+    display->vsyncs_reported = vsyncs.of[VSYNC_REPORTED];
+    display->vsyncs_simulated = vsyncs.of[VSYNC_SIMULATED];
+    display->vsyncs_substituted = vsyncs.of[VSYNC_SUBSTITUTED];
     return true;
 }
 
@@ -191,6 +198,12 @@ DXGK_API enum dxgk_result dxgk_client_set_mode(unsigned adapter, unsigned source
     if (!host_display_modes(request.place.machine, adapter, source, error, error_bytes))
         return DXGK_ERROR;
     util_explain(what, sizeof(what), "no mode of %u x %u", mode->width, mode->height);
+    if (mode->on_target &&
+        !vidpn_path(modes_lit_or_asleep(modes_of(&request.place), source), source, mode->target)) {
+        util_explain(error, error_bytes, "%s: source %u is not shown on target 0x%x", what, source,
+                     mode->target);
+        return DXGK_ERROR;
+    }
     if (mode->quarter_turns > 3) {
         util_explain(error, error_bytes, "%s: %u quarter turns", what, mode->quarter_turns);
         return DXGK_ERROR;
@@ -201,7 +214,9 @@ DXGK_API enum dxgk_result dxgk_client_set_mode(unsigned adapter, unsigned source
     request.wish.frequency = (D3DDDI_RATIONAL){mode->hz_numerator, mode->hz_denominator};
     request.wish.rotation = (D3DKMDT_VIDPN_PRESENT_PATH_ROTATION)((UINT)D3DKMDT_VPPR_IDENTITY +
                                                                   mode->quarter_turns);
+    host_called_begin(request.place.machine, adapter);
     result = host_task_run("mode", set_mode, &request);
+    host_called_end(request.place.machine, adapter);
     return host_display_result(result, request.status, what, request.reason, error, error_bytes);
 }
 
@@ -242,7 +257,9 @@ DXGK_API enum dxgk_result dxgk_client_display_power(unsigned adapter, uint32_t t
         return DXGK_ERROR;
     util_explain(what, sizeof(what), "the display on target 0x%x was not turned %s", target,
                  on ? "on" : "off");
+    host_called_begin(request.place.machine, adapter);
     result = host_task_run("display power", set_power, &request);
+    host_called_end(request.place.machine, adapter);
     return host_display_result(result, request.status, what, request.reason, error, error_bytes);
 }
 
@@ -326,121 +343,4 @@ DXGK_API enum dxgk_result dxgk_client_draw(unsigned adapter, unsigned source,
                                "the source shows nothing, because it is dark; the image "
                                "has it, and is shown when the source is lit again",
                                error, error_bytes);
-}
-
-/* ---- pictures ---- */
-
-/* No picture: there is no signal. */
-static bool take(struct port_adapter *port, unsigned source, bool black, struct picture *picture,
-                 char *error, size_t error_bytes)
-{
-    const struct port_scanout scanout = port_display_scanout(port, source);
-    const struct picture_memory memory = {.bytes = scanout.pixels,
-                                          .size = scanout.bytes,
-                                          .pitch = scanout.pitch,
-                                          .width = scanout.width,
-                                          .height = scanout.height,
-                                          .format = scanout.format};
-
-    if (scanout.off)
-        return true;
-    if (!scanout.pixels) {
-        util_explain(error, error_bytes,
-                     "nothing says what source %u scans out: the driver has not acquired the frame "
-                     "buffer of the firmware, or it is not of this source",
-                     source);
-        return false;
-    }
-    if (!black) {
-        if (!picture_from_memory(picture, &memory, error, error_bytes))
-            return false;
-        if (port_display_scanouts(port)) /* PRES-227 */
-            scanouts_draw_pointer(port_display_scanouts(port), source, picture);
-        return true;
-    }
-    if (picture_make_black(picture, scanout.width, scanout.height))
-        return true;
-    util_explain(error, error_bytes, "out of memory");
-    return false;
-}
-
-static enum dxgk_result hand_out(const struct picture *taken, bool black,
-                                 struct dxgk_picture *picture, char *error, size_t error_bytes)
-{
-    const size_t bytes = (size_t)taken->width * taken->height * 3;
-
-    picture->width = taken->width;
-    picture->height = taken->height;
-    picture->black = black;
-    picture->checksum = picture_checksum(taken);
-    picture->rgb = malloc(bytes);
-    if (picture->rgb) {
-        memcpy(picture->rgb, taken->rows, bytes);
-        return DXGK_OK;
-    }
-    util_explain(error, error_bytes, "out of memory");
-    return DXGK_OUT_OF_MEMORY;
-}
-
-/* PRES-026: what firmware had lit, if no driver has the screen. False: there is nothing. */
-static bool take_left(const struct dxgk_machine *machine, struct dxgk_picture *picture)
-{
-    DXGK_DISPLAY_INFORMATION info;
-    const uint8_t *pixels = machine && host_may_look(machine) ? port_post_left(machine->port, &info)
-                                                              : NULL;
-    struct picture taken = {0};
-    struct picture_memory memory;
-    char error[80];
-    bool done;
-
-    if (!pixels)
-        return false;
-    memory = (struct picture_memory){.bytes = pixels,
-                                     .size = (uint64_t)info.Pitch * info.Height,
-                                     .pitch = info.Pitch,
-                                     .width = info.Width,
-                                     .height = info.Height,
-                                     .format = info.ColorFormat};
-    done = picture_from_memory(&taken, &memory, error, sizeof(error)) &&
-           hand_out(&taken, false, picture, error, sizeof(error)) == DXGK_OK;
-    picture_free(&taken);
-    return done;
-}
-
-enum dxgk_result host_display_capture(struct port_adapter *port, unsigned source,
-                                      struct dxgk_picture *picture, char *error, size_t error_bytes)
-{
-    struct picture taken = {0};
-    struct dxgk_display display;
-    enum dxgk_result result;
-
-    memset(picture, 0, sizeof(*picture));
-    memset(&display, 0, sizeof(display));
-    describe(port_display_modes(port), port_display_modes(port)->active, source, &display);
-    if (!display.lit)
-        return DXGK_OK;
-    if (!take(port, source, !display.visible, &taken, error, error_bytes))
-        return DXGK_ERROR;
-    if (!taken.rows)
-        return DXGK_OK;
-    result = hand_out(&taken, !display.visible, picture, error, error_bytes);
-    picture_free(&taken);
-    return result;
-}
-
-DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, unsigned adapter,
-                                               unsigned source, struct dxgk_picture *picture,
-                                               char *error, size_t error_bytes)
-{
-    memset(picture, 0, sizeof(*picture));
-    if (!host_display_modes(machine, adapter, source, error, error_bytes))
-        return !adapter && !source && take_left(machine, picture) ? DXGK_OK : DXGK_ERROR;
-    return host_display_capture(host_display_adapter(machine, adapter), source, picture, error,
-                                error_bytes);
-}
-
-DXGK_API void dxgk_picture_free(struct dxgk_picture *picture)
-{
-    free(picture->rgb);
-    memset(picture, 0, sizeof(*picture));
 }

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "ddi/told.h"
 #include "dxgkhost/dxgkhost.h"
 #include "util/list.h"
 
@@ -19,6 +20,7 @@ struct host_adapter {
     struct list link;
     struct host_device *device;
     struct port_adapter *port;
+    struct ddi_called called; /* for called.c */
 };
 
 /* dxgk_machine_load_driver, for a machine that is entered. */

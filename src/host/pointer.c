@@ -143,7 +143,8 @@ DXGK_API enum dxgk_result dxgk_client_move_pointer(unsigned adapter,
     struct pointer_request request = {.cursor = {.source = pointer->source,
                                                  .x = pointer->x,
                                                  .y = pointer->y,
-                                                 .visible = pointer->visible}};
+                                                 .visible = pointer->visible,
+                                                 .by_program = pointer->by_program}};
 
     return check(&request, adapter, pointer->source, error, error_bytes)
                ? perform(move_it, &request, error, error_bytes)

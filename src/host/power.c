@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "dxgkhost/dxgkhost.h"
+#include "host/called.h"
 #include "host/driver.h"
 #include "host/machine_record.h"
 #include "host/run.h"
@@ -106,7 +107,11 @@ enum dxgk_result dxgk_client_set_power(unsigned state, enum dxgk_power_action ac
     change.state = (DEVICE_POWER_STATE)((unsigned)PowerDeviceD0 + state);
     change.action = action_of(state, action);
     change.hybrid = state != 0 && action == DXGK_POWER_HYBRID_SLEEP;
+    for (unsigned i = 0; i < dxgk_machine_adapters(change.machine); i++)
+        host_called_begin(change.machine, i);
     result = host_task_run("power", change_all, &change);
+    for (unsigned i = 0; i < dxgk_machine_adapters(change.machine); i++)
+        host_called_end(change.machine, i);
     if (result == DXGK_OK)
         return explain(&change, error, error_bytes);
     if (result == DXGK_OUT_OF_MEMORY)

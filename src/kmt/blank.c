@@ -7,7 +7,6 @@
 #include "kmt/adapter.h"
 #include "kmt/call.h"
 #include "kmt/handle.h"
-#include "kmt/source_owner.h"
 #include "modes/modes.h"
 #include "modes/vidpn.h"
 #include "nt/base/status_name.h"
@@ -16,36 +15,58 @@
 #include "nt/ob/user_handle.h"
 #include "port/record/adapter_info.h"
 #include "port/running/display.h"
+#include "screens/blanks.h"
 #include "screens/scanouts.h"
 #include "screens/vertical.h"
 #include "util/alloc.h"
 #include "verify/refusal.h"
 #include "verify/verify.h"
 
-/* ---- waiting ---- */
+/* ---- whose blanks ---- */
 
-static NTSTATUS check_source(const struct kmt_adapter *adapter, UINT source)
+/* One of the two is not NULL. */
+struct shower {
+    struct scanouts *scanouts; /* of a full driver */
+    struct screens *screens;   /* of a display-only one */
+};
+
+static NTSTATUS find_shower(const struct kmt_adapter *adapter, struct shower *shower)
 {
-    if (!kmt_scanouts(adapter))
-        return STATUS_NOT_SUPPORTED;
-    return source < kmt_sources(adapter)
+    shower->scanouts = port_display_scanouts(adapter->port);
+    shower->screens = port_display_screens(adapter->port);
+    return shower->scanouts || shower->screens
+               ? STATUS_SUCCESS
+               : refuse(STATUS_NOT_SUPPORTED, "KMT-001", "the adapter has no display");
+}
+
+static NTSTATUS check_source(const struct kmt_adapter *adapter, UINT source, struct shower *shower)
+{
+    const NTSTATUS status = find_shower(adapter, shower);
+
+    if (!NT_SUCCESS(status))
+        return status;
+    return source < port_display_modes(adapter->port)->sources
                ? kmt_adapter_check(adapter)
                : refuse(STATUS_GRAPHICS_INVALID_VIDEO_PRESENT_SOURCE, "PRES-291",
                         "the adapter has no source %u", source);
 }
 
+/* ---- waiting ---- */
+
 static NTSTATUS wait_for_blank(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_WAITFORVERTICALBLANKEVENT *args = arguments;
     const struct kmt_adapter *adapter = kmt_handle_adapter(call, args->hAdapter);
+    struct shower shower;
     NTSTATUS status;
 
     if (!adapter)
         return STATUS_INVALID_PARAMETER;
-    status = check_source(adapter, args->VidPnSourceId);
-    return NT_SUCCESS(status)
-               ? scanouts_await_blank(port_display_scanouts(adapter->port), args->VidPnSourceId)
-               : status;
+    status = check_source(adapter, args->VidPnSourceId, &shower);
+    if (!NT_SUCCESS(status))
+        return status;
+    return shower.scanouts ? scanouts_await_blank(shower.scanouts, args->VidPnSourceId)
+                           : screens_await_blank(shower.screens, args->VidPnSourceId);
 }
 
 /* ---- with other objects ---- */
@@ -81,8 +102,22 @@ static NTSTATUS open_objects(struct waiting *w, const D3DKMT_WAITFORVERTICALBLAN
     return STATUS_SUCCESS;
 }
 
+static void begin_watch(const struct shower *shower, UINT source, struct scanouts_watch *watch)
+{
+    if (shower->scanouts)
+        scanouts_watch(shower->scanouts, source, watch);
+    else
+        screens_watch(shower->screens, source, watch);
+}
+
+static bool end_watch(const struct shower *shower, struct scanouts_watch *watch, bool made_up)
+{
+    return shower->scanouts ? scanouts_unwatch(shower->scanouts, watch, made_up)
+                            : screens_unwatch(shower->screens, watch, made_up);
+}
+
 /* PRES-293: if no blank comes, the host makes one up. */
-static NTSTATUS wait_for_any(struct waiting *w, struct scanouts *scanouts, UINT source)
+static NTSTATUS wait_for_any(struct waiting *w, const struct shower *shower, UINT source)
 {
     LARGE_INTEGER timeout;
     NTSTATUS status;
@@ -90,10 +125,10 @@ static NTSTATUS wait_for_any(struct waiting *w, struct scanouts *scanouts, UINT 
     nt_event_init(&w->blank, NotificationEvent, false);
     w->watch.came = blank_came;
     w->watch.context = w;
-    scanouts_watch(scanouts, source, &w->watch);
+    begin_watch(shower, source, &w->watch);
     timeout.QuadPart = -(LONGLONG)(w->watch.within_ns / 100);
     status = nt_wait_objects(w->object, 1 + w->opened, false, &timeout);
-    if (scanouts_unwatch(scanouts, &w->watch))
+    if (end_watch(shower, &w->watch, status == STATUS_TIMEOUT))
         return STATUS_DEVICE_REMOVED;
     return status == STATUS_TIMEOUT ? STATUS_WAIT_0 : status;
 }
@@ -103,12 +138,13 @@ static NTSTATUS wait_for_blank2(struct kmt_call *call, void *arguments)
 {
     const D3DKMT_WAITFORVERTICALBLANKEVENT2 *args = arguments;
     const struct kmt_adapter *adapter = kmt_handle_adapter(call, args->hAdapter);
+    struct shower shower;
     struct waiting *w;
     NTSTATUS status;
 
     if (!adapter)
         return STATUS_INVALID_PARAMETER;
-    status = check_source(adapter, args->VidPnSourceId);
+    status = check_source(adapter, args->VidPnSourceId, &shower);
     if (!NT_SUCCESS(status))
         return status;
     if (args->NumObjects > D3DKMT_MAX_WAITFORVERTICALBLANK_OBJECTS)
@@ -119,7 +155,7 @@ static NTSTATUS wait_for_blank2(struct kmt_call *call, void *arguments)
         return STATUS_NO_MEMORY;
     status = open_objects(w, args);
     if (NT_SUCCESS(status))
-        status = wait_for_any(w, port_display_scanouts(adapter->port), args->VidPnSourceId);
+        status = wait_for_any(w, &shower, args->VidPnSourceId);
     while (w->opened)
         nt_user_handle_close(w->object[w->opened--]);
     util_free(w);
@@ -149,32 +185,47 @@ static NTSTATUS ask_line(struct ddi_adapter *ddi, UINT target, UINT lines, DXGKA
     return status;
 }
 
+/* The driver is asked, unless it is a display-only one without VSync control (PRES-193). */
+static void find_line(const struct kmt_adapter *adapter, const struct shower *shower,
+                      const D3DKMDT_VIDPN_PRESENT_PATH *path, D3DKMT_GETSCANLINE *args)
+{
+    const UINT source = args->VidPnSourceId;
+    const struct scanouts_line beam = shower->scanouts ? scanouts_line(shower->scanouts, source)
+                                                       : screens_line(shower->screens, source);
+    const bool asked = port_display_modes(adapter->port)->vsync_control;
+    DXGKARG_GETSCANLINE line;
+    const NTSTATUS status = asked ? ask_line(port_adapter_ddi(adapter->port), path->VidPnTargetId,
+                                             beam.lines, &line)
+                                  : STATUS_NOT_SUPPORTED;
+
+    args->InVerticalBlank = NT_SUCCESS(status) ? line.InVerticalBlank : beam.in_blank;
+    args->ScanLine = NT_SUCCESS(status) ? line.ScanLine : beam.line;
+}
+
 static NTSTATUS get_scan_line(struct kmt_call *call, void *arguments)
 {
     D3DKMT_GETSCANLINE *args = arguments;
     const struct kmt_adapter *adapter = kmt_handle_adapter(call, args->hAdapter);
     const D3DKMDT_VIDPN_PRESENT_PATH *path;
-    struct scanouts_line beam;
-    DXGKARG_GETSCANLINE line;
+    const struct modes *modes;
+    struct shower shower;
     NTSTATUS status;
 
     if (!adapter)
         return STATUS_INVALID_PARAMETER;
-    if (!kmt_scanouts(adapter))
-        return STATUS_NOT_SUPPORTED;
-    status = kmt_adapter_check(adapter);
+    status = find_shower(adapter, &shower);
+    if (NT_SUCCESS(status))
+        status = kmt_adapter_check(adapter);
     if (!NT_SUCCESS(status))
         return status;
-    path = args->VidPnSourceId < kmt_sources(adapter)
-               ? vidpn_path_from(port_display_modes(adapter->port)->active, args->VidPnSourceId, 0)
+    modes = port_display_modes(adapter->port);
+    path = args->VidPnSourceId < modes->sources
+               ? vidpn_path_from(modes->active, args->VidPnSourceId, 0)
                : NULL;
     if (!path)
         return refuse(STATUS_INVALID_PARAMETER, "PRES-295", "source %u has no path",
                       args->VidPnSourceId);
-    beam = scanouts_line(port_display_scanouts(adapter->port), args->VidPnSourceId);
-    status = ask_line(port_adapter_ddi(adapter->port), path->VidPnTargetId, beam.lines, &line);
-    args->InVerticalBlank = NT_SUCCESS(status) ? line.InVerticalBlank : beam.in_blank;
-    args->ScanLine = NT_SUCCESS(status) ? line.ScanLine : beam.line;
+    find_line(adapter, &shower, path, args);
     return STATUS_SUCCESS;
 }
 

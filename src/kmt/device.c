@@ -234,6 +234,7 @@ void kmt_device_destroy(struct kmt_process *process, struct kmt_device *device,
     if (adapter->stopped)
         (void)hash_put(&process->gone, device->handle, process);
     kmt_trim_end(device);
+    kmt_source_end_waits(device);
     kmt_call_wait_unpinned(process, call, device);
     take_handles(process, device, call);
     kmt_device_drain(device);

@@ -67,6 +67,14 @@ void kmt_source_enter(struct kmt_device *device, bool requests_vsync)
     scanouts_request_vsync(scanouts, true);
 }
 
+void kmt_source_end_waits(const struct kmt_device *device)
+{
+    struct scanouts *scanouts = port_display_scanouts(device->adapter->port);
+
+    if (scanouts)
+        scanouts_end_waits(scanouts, device->mm);
+}
+
 void kmt_source_leave(struct kmt_device *device)
 {
     struct scanouts *scanouts = port_display_scanouts(device->adapter->port);

@@ -24,6 +24,8 @@ NTSTATUS kmt_check_primary(const struct kmt_adapter *adapter, UINT index,
                            const D3DDDI_ALLOCATIONINFO2 *info);
 /* The device begins. */
 void kmt_source_enter(struct kmt_device *device, bool requests_vsync);
+/* It is about to end: presents of it wait no longer (PRES-310). */
+void kmt_source_end_waits(const struct kmt_device *device);
 /* Before it ends (PRES-259). */
 void kmt_source_leave(struct kmt_device *device);
 

@@ -71,46 +71,75 @@ static void rate(lua_State *L, int index, struct dxgk_display_mode *wish)
     wish->hz_denominator = wish->hz_numerator ? 1000 : 0;
 }
 
-/* screen([source [, adapter]]) -> {width, height, pixels, checksum [, black]}; nil: no signal */
+static void push_flag(lua_State *L, const char *name, bool set)
+{
+    if (!set)
+        return;
+    lua_pushboolean(L, true);
+    lua_setfield(L, -2, name);
+}
+
+/* The picture is freed. */
+static int push_picture(lua_State *L, const struct dxgk_picture *picture)
+{
+    struct lua_buffer *pixels;
+    void **box = push_box(L);
+
+    *box = picture->rgb;
+    if (!picture->rgb)
+        return 0;
+    lua_createtable(L, 0, 5);
+    pixels = lua_buffer_push_own(L, (size_t)picture->width * picture->height * 4);
+    for (size_t i = 0; i < (size_t)picture->width * picture->height; i++) {
+        pixels->data[4 * i] = picture->rgb[3 * i + 2];
+        pixels->data[4 * i + 1] = picture->rgb[3 * i + 1];
+        pixels->data[4 * i + 2] = picture->rgb[3 * i];
+        pixels->data[4 * i + 3] = 0xFF;
+    }
+    lua_setfield(L, -2, "pixels");
+    lua_pushinteger(L, picture->width);
+    lua_setfield(L, -2, "width");
+    lua_pushinteger(L, picture->height);
+    lua_setfield(L, -2, "height");
+    lua_pushinteger(L, picture->checksum);
+    lua_setfield(L, -2, "checksum");
+    push_flag(L, "black", picture->black);
+    push_flag(L, "inferred", picture->inferred);
+    push_flag(L, "stale", picture->stale);
+    free(*box);
+    *box = NULL;
+    return 1;
+}
+
+/* screen([source [, adapter]]) -> {width, height, pixels, checksum [, black, inferred, stale]};
+ * nil: no signal */
 static int screen(lua_State *L)
 {
     const lua_Integer source = luaL_optinteger(L, 1, 0), adapter = luaL_optinteger(L, 2, 0);
     struct dxgk_picture picture;
-    struct lua_buffer *pixels;
     char error[ERROR_BYTES] = "";
-    void **box;
 
     luaL_argcheck(L, source >= 0 && source < 64, 1, "sources are counted from 0");
     luaL_argcheck(L, adapter >= 0 && adapter < 64, 2, "adapters are counted from 0");
-    box = push_box(L);
     if (dxgk_machine_capture(machine_of(L), (unsigned)adapter, (unsigned)source, &picture, error,
                              sizeof(error)) != DXGK_OK)
         return luaL_error(L, "dxgk.screen: %s", error);
-    *box = picture.rgb;
-    if (!picture.rgb)
-        return 0;
-    lua_createtable(L, 0, 5);
-    pixels = lua_buffer_push_own(L, (size_t)picture.width * picture.height * 4);
-    for (size_t i = 0; i < (size_t)picture.width * picture.height; i++) {
-        pixels->data[4 * i] = picture.rgb[3 * i + 2];
-        pixels->data[4 * i + 1] = picture.rgb[3 * i + 1];
-        pixels->data[4 * i + 2] = picture.rgb[3 * i];
-        pixels->data[4 * i + 3] = 0xFF;
-    }
-    lua_setfield(L, -2, "pixels");
-    lua_pushinteger(L, picture.width);
-    lua_setfield(L, -2, "width");
-    lua_pushinteger(L, picture.height);
-    lua_setfield(L, -2, "height");
-    lua_pushinteger(L, picture.checksum);
-    lua_setfield(L, -2, "checksum");
-    if (picture.black) {
-        lua_pushboolean(L, true);
-        lua_setfield(L, -2, "black");
-    }
-    free(*box);
-    *box = NULL;
-    return 1;
+    return push_picture(L, &picture);
+}
+
+/* target_screen(target [, adapter]): the same of a target */
+static int target_screen(lua_State *L)
+{
+    const lua_Integer target = luaL_checkinteger(L, 1), adapter = luaL_optinteger(L, 2, 0);
+    struct dxgk_picture picture;
+    char error[ERROR_BYTES] = "";
+
+    luaL_argcheck(L, target >= 0 && target <= UINT32_MAX, 1, "a target is a number of 32 bits");
+    luaL_argcheck(L, adapter >= 0 && adapter < 64, 2, "adapters are counted from 0");
+    if (dxgk_machine_capture_target(machine_of(L), (unsigned)adapter, (uint32_t)target, &picture,
+                                    error, sizeof(error)) != DXGK_OK)
+        return luaL_error(L, "dxgk.target_screen: %s", error);
+    return push_picture(L, &picture);
 }
 
 /* draw{pixels =, width =, height = [, x =, y =, pitch =, source =, adapter =, wait = false]}, with
@@ -157,6 +186,18 @@ static int draw(lua_State *L)
     return 0;
 }
 
+static void push_vsyncs(lua_State *L, const struct dxgk_display *display)
+{
+    lua_createtable(L, 0, 3);
+    lua_pushinteger(L, (lua_Integer)display->vsyncs_reported);
+    lua_setfield(L, -2, "reported");
+    lua_pushinteger(L, (lua_Integer)display->vsyncs_simulated);
+    lua_setfield(L, -2, "simulated");
+    lua_pushinteger(L, (lua_Integer)display->vsyncs_substituted);
+    lua_setfield(L, -2, "substituted");
+    lua_setfield(L, -2, "vsyncs");
+}
+
 static void push_mode(lua_State *L, const struct dxgk_display *display)
 {
     const struct {
@@ -170,13 +211,14 @@ static void push_mode(lua_State *L, const struct dxgk_display *display)
                    {"target", display->target},
                    {"frames", (lua_Integer)display->frames}};
 
-    lua_createtable(L, 0, 9);
+    lua_createtable(L, 0, 10);
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         lua_pushinteger(L, members[i].value);
         lua_setfield(L, -2, members[i].name);
     }
     lua_pushboolean(L, display->visible);
     lua_setfield(L, -2, "visible");
+    push_vsyncs(L, display);
     if (!display->mode.hz_denominator)
         return;
     lua_pushnumber(L, (lua_Number)display->mode.hz_numerator / display->mode.hz_denominator);
@@ -187,7 +229,8 @@ static void push_mode(lua_State *L, const struct dxgk_display *display)
  * rotation =, source =, adapter =]}: change it */
 static int mode(lua_State *L)
 {
-    static const char *const names[] = {"width", "height", "hz", "rotation", "source", "adapter"};
+    static const char *const names[] = {"width",  "height",  "hz",    "rotation",
+                                        "source", "adapter", "target"};
     struct dxgk_display_mode wish;
     struct dxgk_display display;
     char error[ERROR_BYTES] = "";
@@ -213,6 +256,9 @@ static int mode(lua_State *L)
     rotation = lua_member(L, 1, "rotation", 0, 0, 270);
     source = (unsigned)lua_member(L, 1, "source", 0, 0, 63);
     adapter = (unsigned)lua_member(L, 1, "adapter", 0, 0, 63);
+    wish.on_target = lua_getfield(L, 1, "target") != LUA_TNIL;
+    lua_pop(L, 1);
+    wish.target = (uint32_t)lua_member(L, 1, "target", 0, 0, UINT32_MAX);
     if (rotation % 90)
         return luaL_error(L, "dxgk.mode: a rotation by %I degrees", rotation);
     rate(L, 1, &wish);
@@ -350,12 +396,80 @@ static int monitor(lua_State *L)
     return 0;
 }
 
+/* scroll{x =, y =, width =, height =, by_x =, by_y = [, source =, adapter =, wait = false]} */
+static int scroll(lua_State *L)
+{
+    static const char *const names[] = {"x",    "y",      "width",   "height", "by_x",
+                                        "by_y", "source", "adapter", "wait"};
+    struct dxgk_scroll wanted;
+    char error[ERROR_BYTES] = "";
+    unsigned source, adapter;
+    bool settle = true;
+
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    field_check_names(L, 1, "dxgk.scroll", names, sizeof(names) / sizeof(names[0]));
+    wanted.x = (int32_t)lua_member(L, 1, "x", 0, -32768, 32768);
+    wanted.y = (int32_t)lua_member(L, 1, "y", 0, -32768, 32768);
+    wanted.width = (uint32_t)lua_member(L, 1, "width", 0, 1, 32768);
+    wanted.height = (uint32_t)lua_member(L, 1, "height", 0, 1, 32768);
+    wanted.by_x = (int32_t)lua_member(L, 1, "by_x", 0, -32768, 32768);
+    wanted.by_y = (int32_t)lua_member(L, 1, "by_y", 0, -32768, 32768);
+    source = (unsigned)lua_member(L, 1, "source", 0, 0, 63);
+    adapter = (unsigned)lua_member(L, 1, "adapter", 0, 0, 63);
+    if (lua_getfield(L, 1, "wait") != LUA_TNIL) {
+        if (!lua_isboolean(L, -1))
+            return luaL_error(L, "dxgk.scroll: wait is to be true or false");
+        settle = lua_toboolean(L, -1);
+    }
+    if (dxgk_client_scroll(adapter, source, &wanted, settle, error, sizeof(error)) != DXGK_OK)
+        return luaL_error(L, "dxgk.scroll: %s", error);
+    return 0;
+}
+
+/* redraw([source [, adapter]]) */
+static int redraw(lua_State *L)
+{
+    const lua_Integer source = luaL_optinteger(L, 1, 0), adapter = luaL_optinteger(L, 2, 0);
+    char error[ERROR_BYTES] = "";
+
+    luaL_argcheck(L, source >= 0 && source < 64, 1, "sources are counted from 0");
+    luaL_argcheck(L, adapter >= 0 && adapter < 64, 2, "adapters are counted from 0");
+    if (dxgk_client_redraw((unsigned)adapter, (unsigned)source, error, sizeof(error)) != DXGK_OK)
+        return luaL_error(L, "dxgk.redraw: %s", error);
+    return 0;
+}
+
+/* entries([adapter]) -> the names of those that the last change has called */
+static int entries(lua_State *L)
+{
+    const lua_Integer adapter = luaL_optinteger(L, 1, 0);
+    const char *name;
+
+    luaL_argcheck(L, adapter >= 0 && adapter < 64, 1, "adapters are counted from 0");
+    lua_newtable(L);
+    for (size_t i = 0; (name = dxgk_client_entry_called((unsigned)adapter, i)) != NULL; i++) {
+        lua_pushstring(L, name);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
 void lua_display_open(lua_State *L)
 {
-    static const luaL_Reg functions[] = {
-        {"screen", screen},     {"draw", draw},     {"mode", mode},
-        {"modes", modes},       {"display", power}, {"monitor", monitor},
-        {"topology", topology}, {"force", force},   {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"screen", screen},
+                                         {"draw", draw},
+                                         {"mode", mode},
+                                         {"modes", modes},
+                                         {"display", power},
+                                         {"monitor", monitor},
+                                         {"topology", topology},
+                                         {"force", force},
+                                         {"scroll", scroll},
+                                         {"redraw", redraw},
+                                         {"entries", entries},
+                                         {"target_screen", target_screen},
+                                         {NULL, NULL}};
 
     open_box(L);
     luaL_setfuncs(L, functions, 0);

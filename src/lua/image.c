@@ -200,7 +200,8 @@ static int file_write(lua_State *L)
 
 void lua_image_open(lua_State *L)
 {
-    static const luaL_Reg image[] = {{"read", image_read}, {"write", image_write}, {NULL, NULL}};
+    static const luaL_Reg image[] = {
+        {"read", image_read}, {"write", image_write}, {"compare", lua_image_compare}, {NULL, NULL}};
     static const luaL_Reg raw[] = {{"read", file_read}, {"write", file_write}, {NULL, NULL}};
 
     luaL_newlib(L, image);

@@ -6,5 +6,8 @@
 #include <lua.h>
 
 void lua_image_open(lua_State *L);
+/* image_compare.c: image.compare{picture =, reference = [, tolerance =, allowed =,
+ * difference =]} */
+int lua_image_compare(lua_State *L);
 
 #endif

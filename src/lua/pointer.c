@@ -41,8 +41,8 @@ static void change_shape(lua_State *L, unsigned adapter)
         (void)luaL_error(L, "dxgk.pointer: %s", error);
 }
 
-/* pointer{[x =, y = [, visible =, source =],] [shape = {pixels =, width =, height = [, pitch =,
- * hot_x =, hot_y =, kind =]}] [, adapter =]} */
+/* pointer{[x =, y = [, visible =, source =, program =],] [shape = {pixels =, width =, height =
+ * [, pitch =, hot_x =, hot_y =, kind =]}] [, adapter =]} */
 static int pointer(lua_State *L)
 {
     struct dxgk_pointer place = {.visible = true};
@@ -58,6 +58,8 @@ static int pointer(lua_State *L)
     lua_settop(L, 1);
     if (lua_getfield(L, 1, "visible") != LUA_TNIL)
         place.visible = lua_toboolean(L, -1);
+    if (lua_getfield(L, 1, "program") != LUA_TNIL)
+        place.by_program = lua_toboolean(L, -1);
     moves = lua_getfield(L, 1, "x") != LUA_TNIL || !place.visible;
     if (!moves)
         return 0;

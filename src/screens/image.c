@@ -32,6 +32,7 @@ void screen_free(struct screens *screens, struct screen *s)
     s->shown = NULL;
     s->image = (struct screens_image){0};
     region_clear(&s->dirty);
+    moves_forget(s);
 }
 
 /* PRES-201: memory like that of a client, which the driver reads through a view of its own. */
@@ -84,7 +85,8 @@ void screen_renew(struct screens *screens, struct screen *s)
         return;
     s->rotated = path->ContentTransformation.Rotation != D3DKMDT_VPPR_IDENTITY;
     s->rate = source_rate(vidpn, path);
-    s->epoch = s->after = sim_now();
+    s->target = path->VidPnTargetId;
+    s->epoch = s->after = s->lit_at = sim_now();
     image = (struct screens_image){.width = is_turned(path) ? size->cy : size->cx,
                                    .height = is_turned(path) ? size->cx : size->cy,
                                    .format = mode->Format.Graphics.PixelFormat};
@@ -105,5 +107,5 @@ void screen_add_dirty(struct screen *s, const RECT *r)
     const RECT all = screen_whole(s), inside = rect_common(r, &all);
 
     region_add(&s->dirty, &inside);
-    s->due = !region_empty(&s->dirty);
+    s->due = !region_empty(&s->dirty) || s->move_count;
 }

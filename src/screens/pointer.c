@@ -53,6 +53,7 @@ static void tell_position(struct screens *screens, struct screen *s, bool visibl
                                                .x = corner_x(screens),
                                                .y = corner_y(screens),
                                                .visible = visible,
+                                               .dark = !s->lit,
                                                .by_program = screens->pointer.cursor.by_program});
 }
 
@@ -187,7 +188,7 @@ static LONG inside(LONG at, UINT side)
 
 void screens_move_pointer(struct screens *screens, const struct screens_cursor *cursor)
 {
-    const struct screen *s = &screens->screen[cursor->source];
+    struct screen *s = &screens->screen[cursor->source];
 
     if (cursor->source >= screens->config.modes->sources || screens->stop)
         return;
@@ -197,6 +198,8 @@ void screens_move_pointer(struct screens *screens, const struct screens_cursor *
     screens->pointer.cursor.x = inside(cursor->x, s->image.width); /* PRES-233 */
     screens->pointer.cursor.y = inside(cursor->y, s->image.height);
     bring_all_up(screens);
+    if (!cursor->visible && !s->lit) /* PRES-230 */
+        tell_position(screens, s, false);
     sim_mutex_unlock(&screens->pointer.lock);
     screens_leave(screens);
 }

@@ -37,7 +37,14 @@ void pointer_tell_place(const struct pointer_hardware *hardware, struct pointer_
     told->y = args.Y;
     status = ddi_set_pointer_position(ddi, &args);
     /* a driver without pointer hardware may not implement even hiding */
-    if (!NT_SUCCESS(status) && pointer_hardware_exists(hardware) && !ddi->gone)
+    if (NT_SUCCESS(status) || !pointer_hardware_exists(hardware) || ddi->gone)
+        return;
+    if (place->dark)
+        WARNING("PRES-230",
+                "DxgkDdiSetPointerPosition returned %s for source %u, which has no path; it is to "
+                "return STATUS_SUCCESS and do nothing",
+                nt_status_text(status).text, place->source);
+    else
         WARNING("PRES-241", "DxgkDdiSetPointerPosition returned %s for source %u",
                 nt_status_text(status).text, place->source);
 }

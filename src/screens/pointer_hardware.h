@@ -27,6 +27,7 @@ struct pointer_place {
     UINT source;
     LONG x, y; /* of the left upper corner; without meaning if it is not visible */
     bool visible, by_program;
+    bool dark; /* the source has no path (PRES-230) */
 };
 
 /* Is there any? */

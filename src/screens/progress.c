@@ -30,6 +30,7 @@ void screens_notify(struct screens *screens, const DXGKARGCB_NOTIFY_INTERRUPT_DA
         take_progress(screens, data);
         break;
     case DXGK_INTERRUPT_DISPLAYONLY_VSYNC:
+        blanks_notify(screens, data->DisplayOnlyVsync.VidPnTargetId);
         break;
     default:
         VIOLATION("PRES-162", "a display-only driver reported an interrupt of type %d",
@@ -39,6 +40,7 @@ void screens_notify(struct screens *screens, const DXGKARGCB_NOTIFY_INTERRUPT_DA
 
 void screens_notify_dpc(struct screens *screens)
 {
+    blanks_notify_dpc(screens);
     for (UINT i = 0; i < screens->config.modes->sources; i++) {
         struct screen *s = &screens->screen[i];
 

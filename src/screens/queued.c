@@ -50,18 +50,48 @@ NTSTATUS queued_check(const struct scanout *s, const struct vidmm_device *device
                   "the device has lost source %u during the present", s->source);
 }
 
-/* PRES-288, PRES-289 */
+NTSTATUS scanouts_gone(const struct scanouts *scanouts)
+{
+    return scanouts->removed
+               ? refuse(STATUS_DEVICE_REMOVED, "PRES-054", "the device was removed meanwhile")
+               : STATUS_DEVICE_REMOVED;
+}
+
+/* A thread that waits for room; on its stack. */
+struct queued_wait {
+    struct list link; /* scanouts->waits */
+    const struct vidmm_device *device;
+    bool over; /* the device ends */
+};
+
+void scanouts_end_waits(struct scanouts *scanouts, const struct vidmm_device *device)
+{
+    LIST_FOR(node, &scanouts->waits) {
+        struct queued_wait *wait = CONTAINER(node, struct queued_wait, link);
+
+        wait->over |= wait->device == device;
+    }
+    (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
+}
+
+/* PRES-288, PRES-289, PRES-310 */
 NTSTATUS queued_await_room(struct scanouts *scanouts, const struct vidmm_device *device, UINT limit,
                            bool do_not_wait)
 {
+    struct queued_wait wait = {.device = device};
     NTSTATUS status = STATUS_SUCCESS;
 
     scanouts->users++;
-    while (!do_not_wait && !scanouts->stop && !sim_current->stopped &&
+    list_push_back(&scanouts->waits, &wait.link);
+    while (!do_not_wait && !wait.over && !scanouts_ends(scanouts) &&
            scanouts_queued(scanouts, device) >= limit)
         (void)sim_waitq_wait(&scanouts->news, SIM_FOREVER);
-    if (scanouts->stop || sim_current->stopped)
-        status = STATUS_DEVICE_REMOVED;
+    list_remove(&wait.link);
+    if (wait.over)
+        status = refuse(STATUS_DEVICE_REMOVED, "PRES-310",
+                        "the device was destroyed while the present waited for room");
+    else if (scanouts_ends(scanouts))
+        status = scanouts_gone(scanouts);
     else if (scanouts_queued(scanouts, device) >= MOST_QUEUED)
         status = refuse(STATUS_NO_MEMORY, "PRES-289", "%u presents of the device are queued",
                         MOST_QUEUED);

@@ -37,6 +37,7 @@ static struct pointer_place place_of(const struct scanout *s, bool visible)
                                   .x = pointer->cursor.x - (LONG)pointer->shape.hot_x,
                                   .y = pointer->cursor.y - (LONG)pointer->shape.hot_y,
                                   .visible = visible,
+                                  .dark = !s->lit,
                                   .by_program = pointer->cursor.by_program};
 }
 
@@ -166,7 +167,7 @@ static LONG inside(LONG at, UINT side)
 
 void scanouts_move_pointer(struct scanouts *scanouts, const struct screens_cursor *cursor)
 {
-    const struct scanout *s = &scanouts->source[cursor->source];
+    struct scanout *s = &scanouts->source[cursor->source];
 
     if (cursor->source >= scanouts->config.modes->sources || scanouts->stop)
         return;
@@ -178,6 +179,8 @@ void scanouts_move_pointer(struct scanouts *scanouts, const struct screens_curso
         scanouts->pointer.cursor.y = inside(cursor->y, s->shared->surface.Height);
     }
     bring_all_up(scanouts);
+    if (!cursor->visible && !s->lit) /* PRES-230 */
+        tell_place(s, false);
     sim_mutex_unlock(&scanouts->pointer.lock);
     queued_leave(scanouts);
 }

@@ -327,6 +327,17 @@ void scanouts_reset(struct scanouts *scanouts)
     scanouts->enabled = scanouts->keeps = scanouts->resetting = false; /* PRES-172 */
 }
 
+void scanouts_removed(struct scanouts *scanouts)
+{
+    scanouts->removed = true;
+    for (UINT i = 0; i < MODES_MAX_SOURCES; i++) {
+        flip_drop_all(&scanouts->source[i]);
+        planes_drop_all(&scanouts->source[i]);
+    }
+    (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
+    vertical_stop(scanouts);
+}
+
 /* ---- what is seen ---- */
 
 bool scanouts_look(struct scanouts *scanouts, UINT source, struct scanouts_picture *picture)
@@ -393,6 +404,7 @@ struct scanouts *scanouts_create(const struct scanouts_config *config)
         scanouts->config.limit_ns = DEFAULT_LIMIT;
     list_init(&scanouts->over);
     list_init(&scanouts->presenters);
+    list_init(&scanouts->waits);
     sim_waitq_init(&scanouts->work);
     sim_waitq_init(&scanouts->news);
     sim_mutex_init(&scanouts->pointer.lock);

@@ -80,6 +80,11 @@ struct scanouts_flip {
 };
 /* Another one than before: the mode of the source has changed, or the adapter was reset. */
 uint64_t scanouts_modes(const struct scanouts *scanouts, UINT source);
+/* The device ends: presents of it that wait for room return STATUS_DEVICE_REMOVED (PRES-310). */
+void scanouts_end_waits(struct scanouts *scanouts, const struct vidmm_device *device);
+/* The hardware was removed: what is queued ends and is not shown, and whoever waits is told
+ * (PRES-054). PASSIVE_LEVEL. */
+void scanouts_removed(struct scanouts *scanouts);
 /* Queue a flip behind the GPU work that the device has queued; waits while too many are queued.
  * STATUS_GRAPHICS_PRESENT_MODE_CHANGED, STATUS_GRAPHICS_NOT_EXCLUSIVE_MODE_OWNER: things have
  * changed meanwhile. PASSIVE_LEVEL. */

@@ -16,6 +16,8 @@
 #include "screens/pointer_shape.h"
 #include "screens/primary.h"
 #include "screens/scanouts.h"
+#include "screens/vsync_kind.h"
+#include "sim/machine.h"
 #include "sim/mutex.h"
 #include "sim/wait.h"
 #include "util/list.h"
@@ -124,6 +126,7 @@ struct scanout {
     bool off_grid;         /* the rate is not that of the mode, and this was told */
     uint64_t window;       /* since when they are counted; 0: they are not */
     uint64_t in_window;
+    struct vsync_counts vsyncs;
     UINT storm; /* how many have come at the time `last_sync` */
 };
 
@@ -143,6 +146,8 @@ struct scanouts {
     struct sim_waitq work, news;
     struct list over; /* struct flip.link: complete; what they had shown is to be given back */
     bool stop, ended;
+    bool removed;           /* the device is gone (PRES-054) */
+    struct list waits;      /* threads that wait for room (queued.c) */
     struct list presenters; /* devices that have flipped */
     UINT users;             /* threads that wait in here */
     UINT watchers;          /* of them, those that wait for a vertical sync */
@@ -156,6 +161,15 @@ struct scanouts {
     uint64_t needed; /* when that was needed last */
     uint64_t spans;  /* of the trace so far */
 };
+
+/* Nobody is to wait any more. */
+static inline bool scanouts_ends(const struct scanouts *scanouts)
+{
+    return scanouts->stop || scanouts->removed || sim_current->stopped;
+}
+
+/* queued.c: what a call returns then. */
+NTSTATUS scanouts_gone(const struct scanouts *scanouts);
 
 /* flip.c: what the thread has to do now, and until when there is nothing. True: something was
  * done. */

@@ -10,6 +10,7 @@
 #include <dispmprt.h>
 
 #include "modes/modes.h"
+#include "screens/blanks.h"
 #include "screens/pointer.h"
 #include "screens/pointer_draw.h"
 #include "screens/pointer_hardware.h"
@@ -18,9 +19,11 @@
 #include "screens/screens.h"
 #include "sim/mutex.h"
 #include "sim/wait.h"
+#include "util/list.h"
 
-#define SCREEN_BYTES    4u /* of a pixel (PRES-200) */
-#define SCREEN_STATUSES 8u /* that are told once for each mode set */
+#define SCREEN_BYTES    4u  /* of a pixel (PRES-200) */
+#define SCREEN_MOVES    64u /* of one frame (PRES-204) */
+#define SCREEN_STATUSES 8u  /* that are told once for each mode set */
 
 /* What a driver has said of an outstanding present. */
 enum progress { NOTHING_YET, COMPLETE, FAILED };
@@ -41,16 +44,20 @@ struct screen {
     uint8_t *shown; /* the same frames, for the driver to read */
     bool lit;       /* the source has a path */
     bool rotated;   /* the path has a rotation (PRES-208) */
+    UINT target;    /* of the path */
     D3DDDI_RATIONAL rate;
     uint64_t epoch; /* time of the first blank */
+    uint64_t lit_at;
     uint64_t after; /* no frame before this time */
     /* what is due */
     bool visible, due;
-    bool anew;           /* all of it, not what was drawn */
-    struct region dirty; /* pixels that are not on the screen */
+    bool anew;                           /* all of it, not what was drawn */
+    struct region dirty;                 /* pixels that are not on the screen */
+    D3DKMT_MOVE_RECT move[SCREEN_MOVES]; /* to be done before, one after the other */
+    UINT move_count;
     /* a present */
     bool calling, outstanding, late;
-    struct region sent;
+    struct region sent, changed; /* the rectangles; and what was moved, too */
     bool sent_anew;
     enum progress reported, told; /* by interrupt; by DPC */
     uint64_t deadline;
@@ -60,9 +67,21 @@ struct screen {
     unsigned warnings;
     bool unlike; /* the screen has shown another picture in this mode, which was told */
     struct screen_pointer pointer;
+    /* vertical blanks */
+    struct list watches; /* struct scanouts_watch.link */
+    struct vsync_counts vsyncs;
+    uint64_t synced; /* when one was reported last */
+    UINT syncs_told; /* reported, and not seen by a DPC yet */
 };
 
 /* Of all sources. */
+struct screens_blanks {
+    UINT watchers;
+    bool enabled;    /* the driver has been told to report them */
+    bool refused;    /* and has failed */
+    uint64_t since;  /* when it was told last */
+    uint64_t needed; /* when that was needed last */
+};
 struct screens_pointer {
     struct sim_mutex lock;
     struct pointer_shape shape, fitted; /* as it was given; as the hardware gets it */
@@ -75,11 +94,13 @@ struct screens {
     struct screens_config config;
     struct sim_thread *presenter;
     struct sim_waitq work, news;
-    bool stop, ended;
-    unsigned users;       /* threads that draw, or move the pointer; the end waits for them */
-    bool lost, restarted; /* a present was lost; since then the driver has been started again */
+    bool stop, ended, removed; /* removed: the device is gone (PRES-054) */
+    unsigned users;            /* threads that draw, or move the pointer; the end waits for them */
+    bool lost;                 /* a present or a vertical sync was */
+    bool restarted;            /* since then the driver has been started again */
     struct screen screen[MODES_MAX_SOURCES];
     struct screens_pointer pointer;
+    struct screens_blanks blanks;
 };
 
 static inline RECT screen_whole(const struct screen *s)
@@ -100,6 +121,15 @@ void screen_renew(struct screens *screens, struct screen *s);
 void screen_free(struct screens *screens, struct screen *s);
 /* Pixels that are to be sent: those inside the image. */
 void screen_add_dirty(struct screen *s, const RECT *r);
+
+/* No moves are due any more. */
+static inline void moves_forget(struct screen *s)
+{
+    s->move_count = 0;
+}
+
+/* moves.c: what they have changed is sent as pixels. */
+void moves_to_dirty(struct screen *s, const D3DKMT_MOVE_RECT *move, UINT count);
 
 /* unlike.c: the present that was sent is complete: is it on the screen? */
 void screen_compare(const struct screens *screens, struct screen *s);

@@ -18,29 +18,13 @@
 
 /* ---- one present ---- */
 
-/* PRES-325: the first blank at or after a time, computed and not summed. */
-static uint64_t blank_after(const struct screen *s, uint64_t time)
-{
-    const uint64_t passed = time - s->epoch;
-    uint64_t n = (uint64_t)((unsigned __int128)passed * s->rate.Numerator /
-                            ((unsigned __int128)s->rate.Denominator * SECOND));
-    uint64_t at;
-
-    for (;; n++) {
-        at = s->epoch +
-             (uint64_t)((unsigned __int128)n * s->rate.Denominator * SECOND / s->rate.Numerator);
-        if (at > time)
-            return at;
-    }
-}
-
 static void tell_frame(const struct screens *screens, const struct screen *s)
 {
     const struct screens_frame frame = {.source = s->source,
                                         .number = s->completed,
                                         .cause = s->sent_anew ? SCREENS_MODE : SCREENS_PRESENT,
-                                        .rectangle = s->sent.rect,
-                                        .rectangles = s->sent.count};
+                                        .rectangle = s->changed.rect,
+                                        .rectangles = s->changed.count};
 
     if (screens->config.frame)
         screens->config.frame(screens->config.frame_context, &frame);
@@ -61,7 +45,7 @@ void screen_complete(struct screens *screens, struct screen *s, bool shown)
     } else {
         s->anew |= s->sent_anew;
         region_add_all(&s->dirty,
-                       &s->sent); /* PRES-219, PRES-220: the next present covers it again */
+                       &s->changed); /* PRES-219, PRES-220: the next present covers it again */
     }
     (void)sim_waitq_wake(&screens->news, UINT32_MAX);
     (void)sim_waitq_wake(&screens->work, 1);
@@ -119,6 +103,8 @@ static void trace_present(const struct screens *screens, const struct screen *s)
     trace_more("right", (uint32_t)box.right, "bottom", (uint32_t)box.bottom);
     trace_more("width", s->image.width, "height", s->image.height);
     trace_more("format", s->image.format, "frame", s->completed + 1);
+    if (s->move_count)
+        trace_more("moves", s->move_count, NULL, 0);
 }
 
 static void present(struct screens *screens, struct screen *s)
@@ -126,7 +112,9 @@ static void present(struct screens *screens, struct screen *s)
     DXGKARG_PRESENT_DISPLAYONLY args;
     NTSTATUS status;
 
-    s->sent = s->dirty;
+    s->sent = s->changed = s->dirty;
+    for (UINT i = 0; i < s->move_count; i++)
+        region_add(&s->changed, &s->move[i].DestRect);
     s->sent_anew = s->anew;
     s->anew = false;
     s->due = false;
@@ -145,8 +133,11 @@ static void present(struct screens *screens, struct screen *s)
     args.BytesPerPixel = SCREEN_BYTES;
     args.Pitch = (LONG)s->image.pitch;
     args.Flags.Rotate = s->rotated;
+    args.NumMoves = s->move_count;
+    args.pMoves = s->move_count ? s->move : NULL;
     args.NumDirtyRects = s->sent.count;
-    args.pDirtyRect = s->sent.rect;
+    args.pDirtyRect = s->sent.count ? s->sent.rect : NULL;
+    moves_forget(s);
     status = ddi_present_display_only(screens->config.modes->ddi, &args);
     s->calling = false;
     judge(screens, s, status);
@@ -200,9 +191,19 @@ bool screens_lose(struct screens *screens)
     return true;
 }
 
+void screens_removed(struct screens *screens)
+{
+    screens->removed = true;
+    for (UINT i = 0; i < screens->config.modes->sources; i++)
+        if (screens->screen[i].outstanding && !screens->screen[i].calling)
+            screen_complete(screens, &screens->screen[i], false);
+    blanks_wake(screens);
+}
+
 void screens_restarted(struct screens *screens)
 {
     screens->restarted = true;
+    blanks_restarted(screens);
 }
 
 void screens_recovered(struct screens *screens)
@@ -216,13 +217,15 @@ void screens_recovered(struct screens *screens)
 
 static bool may_present(const struct screens *screens, const struct screen *s)
 {
-    return s->due && s->visible && s->lit && s->frame && !s->outstanding && !screens->lost;
+    return s->due && s->visible && s->lit && s->frame && !s->outstanding && !screens->lost &&
+           !screens->removed;
 }
 
 /* Present one source, or find until when there is nothing to do. */
 static bool step(struct screens *screens, uint64_t *until)
 {
     const uint64_t now = sim_now();
+    bool done, lost = false;
 
     *until = SIM_FOREVER;
     for (UINT i = 0; i < screens->config.modes->sources; i++) {
@@ -241,7 +244,10 @@ static bool step(struct screens *screens, uint64_t *until)
         if (s->after < *until)
             *until = s->after;
     }
-    return false;
+    done = blanks_step(screens, until, &lost);
+    if (lost)
+        lose(screens);
+    return done;
 }
 
 static void presenter_main(void *arg)
@@ -313,6 +319,7 @@ static void visible(void *context, UINT source)
         const RECT all = screen_whole(s);
 
         s->anew = true;
+        moves_forget(s);
         screen_add_dirty(s, &all);
     }
     (void)sim_waitq_wake(&screens->work, 1);
@@ -363,6 +370,16 @@ void screens_drawn(struct screens *screens, UINT source, const RECT *changed)
     (void)sim_waitq_wake(&screens->work, 1);
 }
 
+void screens_redraw(struct screens *screens, UINT source)
+{
+    struct screen *s = &screens->screen[source];
+    const RECT all = screen_whole(s);
+
+    moves_forget(s);
+    screen_add_dirty(s, &all);
+    (void)sim_waitq_wake(&screens->work, 1);
+}
+
 bool screens_settle(struct screens *screens, UINT source)
 {
     const struct screen *s = &screens->screen[source];
@@ -375,7 +392,8 @@ bool screens_settle(struct screens *screens, UINT source)
            (s->outstanding || screens->lost || may_present(screens, s) ||
             display_worker_busy(screens->config.modes)))
         (void)sim_waitq_wait(&screens->news, SIM_FOREVER);
-    shown = !screens->stop && s->frame && s->lit && s->visible && region_empty(&s->dirty);
+    shown = !screens->stop && !screens->removed && s->frame && s->lit && s->visible &&
+            region_empty(&s->dirty) && !s->move_count;
     screens_leave(screens);
     return shown;
 }
@@ -401,8 +419,12 @@ struct screens *screens_create(const struct screens_config *config)
     screens->config = *config;
     if (!screens->config.limit_ns)
         screens->config.limit_ns = DEFAULT_LIMIT;
-    for (UINT i = 0; i < MODES_MAX_SOURCES; i++)
+    if (!screens->config.sync_limit_ns)
+        screens->config.sync_limit_ns = DEFAULT_LIMIT;
+    for (UINT i = 0; i < MODES_MAX_SOURCES; i++) {
         screens->screen[i].source = i;
+        list_init(&screens->screen[i].watches);
+    }
     sim_mutex_init(&screens->pointer.lock);
     sim_waitq_init(&screens->work);
     sim_waitq_init(&screens->news);
@@ -432,7 +454,7 @@ void screens_destroy(struct screens *screens)
     }
     screens->stop = true;
     (void)sim_waitq_wake(&screens->work, 1);
-    (void)sim_waitq_wake(&screens->news, UINT32_MAX);
+    blanks_wake(screens);
     while ((!screens->ended || screens->users) && !sim_current->stopped)
         (void)sim_waitq_wait(&screens->news, SIM_FOREVER);
     sim_thread_release(screens->presenter);

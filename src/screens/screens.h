@@ -42,8 +42,10 @@ struct screens_config {
     void (*first)(void *context);
     /* A source has been made invisible; NULL: nobody looks. */
     void (*hidden)(void *context, UINT source);
-    void *scanned_context; /* of these */
-    uint64_t limit_ns;     /* how long a present may be outstanding (PRES-218); 0: 2 s */
+    void *scanned_context;  /* of these */
+    uint64_t limit_ns;      /* how long a present may be outstanding (PRES-218); 0: 2 s */
+    uint64_t sync_limit_ns; /* how long no vertical sync may be reported (PRES-328); 0: 2 s */
+    UINT idle_periods; /* without need, until vertical syncs are disabled (PRES-170); 0: never */
 };
 
 /* NULL: out of memory. It becomes the viewer of the modes. */
@@ -62,6 +64,13 @@ struct screens_image {
  * has none yet. After it, screens_drawn says what was changed. */
 bool screens_draw(struct screens *screens, UINT source, struct screens_image *image);
 void screens_drawn(struct screens *screens, UINT source, const RECT *changed);
+/* After screens_draw, too: the picture in `to` is what stood `by` pixels to the left of it and
+ * above (negative: to the right, below). The host moves it in the image, and has the driver do so
+ * on the screen where that can be right; else it sends the pixels (PRES-202 to PRES-204). Parts
+ * outside, or that come from outside, are left out. */
+void screens_move(struct screens *screens, UINT source, const RECT *to, POINT by);
+/* All of it is sent again (PRES-333). */
+void screens_redraw(struct screens *screens, UINT source);
 /* Wait until all that was drawn so far is on the screen; while the adapter sleeps or what is shown
  * changes, until that is over (PRES-252). False: it is not, as nothing is shown or the present has
  * failed. */
@@ -72,6 +81,9 @@ NTSTATUS screens_failure(const struct screens *screens, UINT source);
 /* Frames that are complete. */
 uint64_t screens_frames(const struct screens *screens, UINT source);
 
+/* The hardware was removed: presents end and are not shown, and whoever waits is told (PRES-054).
+ * PASSIVE_LEVEL. */
+void screens_removed(struct screens *screens);
 /* Do as if a present had been lost (PRES-307), and wait until the driver has been started again.
  * False: the adapter stops. */
 bool screens_lose(struct screens *screens);

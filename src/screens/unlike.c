@@ -88,6 +88,6 @@ void screen_compare(const struct screens *screens, struct screen *s)
     if (s->unlike || !s->frame || screens->config.modes->ddi->gone ||
         !find_stance(screens, s, &stance))
         return;
-    for (UINT i = 0; i < s->sent.count && !s->unlike; i++)
-        s->unlike = is_unlike(s, &stance, &s->sent.rect[i]);
+    for (UINT i = 0; i < s->changed.count && !s->unlike; i++)
+        s->unlike = is_unlike(s, &stance, &s->changed.rect[i]);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "screens/vertical.h"
-#include "modes/mode_check.h"
 #include "modes/modes.h"
-#include "modes/vidpn.h"
 #include "screens/scanouts_record.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
@@ -25,11 +23,20 @@ void scanouts_watch(struct scanouts *scanouts, UINT source, struct scanouts_watc
     (void)sim_waitq_wake(&scanouts->work, 1);
 }
 
-bool scanouts_unwatch(struct scanouts *scanouts, struct scanouts_watch *watch)
+struct vsync_counts scanouts_vsyncs(const struct scanouts *scanouts, UINT source)
 {
-    const bool stops = scanouts->stop || sim_current->stopped;
+    return source < MODES_MAX_SOURCES ? scanouts->source[source].vsyncs
+                                      : (struct vsync_counts){.of = {0}};
+}
+
+bool scanouts_unwatch(struct scanouts *scanouts, struct scanouts_watch *watch, bool made_up)
+{
+    const bool stops = scanouts_ends(scanouts);
 
     list_remove(&watch->link);
+    if (made_up && !stops)
+        vsync_count(&scanouts->source[watch->source].vsyncs, scanouts->config.modes, watch->source,
+                    VSYNC_SUBSTITUTED);
     scanouts->watchers--;
     scanouts->source[watch->source].awaited--;
     scanouts->needed = sim_now();
@@ -131,36 +138,10 @@ D3DKMT_PRESENT_STATS scanouts_statistics(const struct scanouts *scanouts, UINT s
 
 /* ---- the beam ---- */
 
-/* Of the pinned target mode; `total` 0: it is not given. */
-static void lines_of(const struct scanout *s, UINT *active, UINT *total)
-{
-    const struct vidpn *vidpn = s->all->config.modes->active;
-    const D3DKMDT_VIDPN_PRESENT_PATH *path = vidpn_path_from(vidpn, s->source, 0);
-    struct mode_set **const signals = path ? vidpn_target_set(vidpn, path->VidPnTargetId) : NULL;
-    const union mode *target = signals ? mode_set_pinned(*signals) : NULL;
-    const union mode *source = mode_set_pinned(*vidpn_source_set(vidpn, s->source));
-
-    *total = 0;
-    *active = source ? source->source.Format.Graphics.PrimSurfSize.cy : 0;
-    if (!target || mode_follows_source(&target->target.VideoSignalInfo))
-        return;
-    *active = target->target.VideoSignalInfo.ActiveSize.cy;
-    if (mode_region_given(&target->target.VideoSignalInfo.TotalSize))
-        *total = target->target.VideoSignalInfo.TotalSize.cy;
-}
-
 struct scanouts_line scanouts_line(const struct scanouts *scanouts, UINT source)
 {
     const struct scanout *s = &scanouts->source[source];
-    const uint64_t period = vsync_period(s), passed = (sim_now() - s->last_sync) % period;
-    UINT active, total;
-    uint64_t hundredths; /* of a line, in a period */
+    const uint64_t period = vsync_period(s);
 
-    lines_of(s, &active, &total);
-    hundredths = total ? total * UINT64_C(100) : active * UINT64_C(105);
-    return (struct scanouts_line){
-        .lines = (UINT)(hundredths / 100),
-        .line = (UINT)((unsigned __int128)passed * hundredths / (period * 100)),
-        .in_blank = (unsigned __int128)passed * hundredths >=
-                    (unsigned __int128)active * 100 * period};
+    return beam_line(scanouts->config.modes, source, (sim_now() - s->last_sync) % period, period);
 }

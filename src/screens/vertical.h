@@ -12,6 +12,8 @@
 #include <ntddk.h>
 #include <d3dkmthk.h>
 
+#include "screens/beam.h"
+#include "screens/vsync_kind.h"
 #include "util/list.h"
 
 struct scanouts;
@@ -28,9 +30,11 @@ struct scanouts_watch {
     uint64_t within_ns; /* set by scanouts_watch: afterwards the host makes one up (PRES-293) */
 };
 /* Both at PASSIVE_LEVEL; each watch ends by scanouts_unwatch, which is true when the adapter
- * stops. */
+ * stops. `made_up`: the time was over, and the host makes one up. */
 void scanouts_watch(struct scanouts *scanouts, UINT source, struct scanouts_watch *watch);
-bool scanouts_unwatch(struct scanouts *scanouts, struct scanouts_watch *watch);
+bool scanouts_unwatch(struct scanouts *scanouts, struct scanouts_watch *watch, bool made_up);
+/* Vertical syncs of a source so far. */
+struct vsync_counts scanouts_vsyncs(const struct scanouts *scanouts, UINT source);
 
 /* ---- counting ---- */
 
@@ -40,11 +44,6 @@ D3DKMT_PRESENT_STATS scanouts_statistics(const struct scanouts *scanouts, UINT s
 
 /* ---- the beam ---- */
 
-struct scanouts_line {
-    UINT lines; /* of the target mode, with those of the blank */
-    UINT line;
-    bool in_blank;
-};
 /* Where it would be by the time that has passed since the last vertical sync. The source has a
  * path. */
 struct scanouts_line scanouts_line(const struct scanouts *scanouts, UINT source);

@@ -5,9 +5,12 @@
  */
 #include <string.h>
 
+#include "ddi/frame.h"
 #include "modes/vidpn.h"
+#include "nt/ke/pace.h"
 #include "screens/planes_record.h"
 #include "screens/vertical.h"
+#include "sim/dpc.h"
 #include "sim/machine.h"
 #include "sim/sim.h"
 #include "verify/verify.h"
@@ -48,9 +51,13 @@ static void note_storm(struct scanout *s)
         s->storm = 0;
     if (s->storm++ == 0)
         s->last_sync = sim_now();
-    if (s->storm == STORM + 1)
-        VIOLATION("PRES-331", "more than %u vertical syncs of target 0x%x were reported at one time",
-                  STORM, s->target);
+    if (s->storm != STORM + 1)
+        return;
+    VIOLATION("PRES-331", "more than %u vertical syncs of target 0x%x were reported at one time",
+              STORM, s->target);
+    /* by a thread, through DxgkCbSynchronizeExecution */
+    if (!ddi_inside(DDI_DxgkDdiInterruptRoutine) && !sim_in_dpc())
+        nt_pace(s->last_sync, vsync_period(s));
 }
 
 static void take(struct scanouts *scanouts, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
@@ -171,6 +178,7 @@ static void settle(struct scanout *s, const struct blank *blank)
 static void look_at(struct scanout *s, UINT index)
 {
     s->syncs++;
+    vsync_count(&s->vsyncs, s->all->config.modes, s->source, VSYNC_REPORTED);
     vsync_note_rate(s);
     if (!s->blank[index].planes)
         settle(s, &s->blank[index]);
@@ -213,13 +221,15 @@ NTSTATUS scanouts_await_blank(struct scanouts *scanouts, UINT source)
     scanouts->watchers++;
     s->awaited++;
     (void)sim_waitq_wake(&scanouts->work, 1);
-    while (s->syncs == syncs && sim_now() < limit && !scanouts->stop && !sim_current->stopped)
+    while (s->syncs == syncs && sim_now() < limit && !scanouts_ends(scanouts))
         (void)sim_waitq_wait(&scanouts->news, limit);
+    if (s->syncs == syncs && !scanouts_ends(scanouts))
+        vsync_count(&s->vsyncs, scanouts->config.modes, source, VSYNC_SUBSTITUTED);
     scanouts->watchers--;
     s->awaited--;
     scanouts->needed = sim_now();
     (void)sim_waitq_wake(&scanouts->work, 1);
     if (--scanouts->users == 0 && scanouts->stop)
         (void)sim_waitq_wake(&scanouts->news, UINT32_MAX);
-    return scanouts->stop || sim_current->stopped ? STATUS_DEVICE_REMOVED : STATUS_SUCCESS;
+    return scanouts_ends(scanouts) ? scanouts_gone(scanouts) : STATUS_SUCCESS;
 }

@@ -59,8 +59,9 @@ struct _KTHREAD {
     struct nt_attach attached[NT_ATTACHES];
     uint32_t attaches;
     struct _DXGK_TRY_RECORD *tries; /* exception blocks of an ELF driver, innermost first (try.c) */
-    bool system;                    /* created by PsCreateSystemThread */
-    bool must_wait;                 /* KeSetEvent with Wait TRUE was its last call (owed_wait.c) */
+    uint64_t pace_from, pace_period; /* pace.c; 0: it has none */
+    bool system;                     /* created by PsCreateSystemThread */
+    bool must_wait;                  /* KeSetEvent with Wait TRUE was its last call (owed_wait.c) */
 };
 
 #endif

@@ -24,6 +24,7 @@
 #include "nt/ke/lock_order.h"
 #include "nt/ke/mutex.h"
 #include "nt/ke/owed_wait.h"
+#include "nt/ke/pace.h"
 #include "nt/ke/time.h"
 #include "sim/dpc.h"
 #include "sim/irql.h"
@@ -474,6 +475,8 @@ NT_EXPORT NTSTATUS NTAPI KeWaitForMultipleObjects(ULONG Count, PVOID Object[], W
 NT_EXPORT NTSTATUS NTAPI KeDelayExecutionThread(KPROCESSOR_MODE WaitMode, BOOLEAN Alertable,
                                                 PLARGE_INTEGER Interval)
 {
+    LARGE_INTEGER paced;
+
     NT_ENTER();
     (void)WaitMode;
     (void)Alertable;
@@ -484,6 +487,6 @@ NT_EXPORT NTSTATUS NTAPI KeDelayExecutionThread(KPROCESSOR_MODE WaitMode, BOOLEA
         return STATUS_INVALID_PARAMETER;
     }
     /* A private address, which is never woken. */
-    nt_wait_address(nt_thread()->wait, Interval);
+    nt_wait_address(nt_thread()->wait, nt_paced(Interval, &paced) ? &paced : Interval);
     return STATUS_SUCCESS;
 }

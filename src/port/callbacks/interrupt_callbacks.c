@@ -16,6 +16,7 @@
 #include "sim/irql.h"
 #include "sim/machine.h"
 #include "sim/order.h"
+#include "trace/trace.h"
 #include "verify/refusal.h"
 #include "vidsch/vidsch.h"
 
@@ -67,6 +68,26 @@ static bool is_of_display(const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
     }
 }
 
+/* PRES-334 */
+static void trace_display(const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
+{
+    const trace_track track = ddi_current_frame()->track;
+
+    if (!trace_current || !is_of_display(data))
+        return;
+    if ((int)data->InterruptType == DXGK_INTERRUPT_DISPLAYONLY_PRESENT_PROGRESS) {
+        trace_instant(track, "notification", "type", (uint64_t)data->InterruptType, "source",
+                      data->DisplayOnlyPresentProgress.VidPnSourceId);
+        trace_more("progress", (uint64_t)data->DisplayOnlyPresentProgress.ProgressId, NULL, 0);
+        return;
+    }
+    trace_instant(track, "notification", "type", (uint64_t)data->InterruptType, "target",
+                  data->CrtcVsync.VidPnTargetId); /* where all of them have it */
+    if ((int)data->InterruptType == DXGK_INTERRUPT_CRTC_VSYNC)
+        trace_more("address", (uint64_t)data->CrtcVsync.PhysicalAddress.QuadPart, "flags",
+                   data->Flags.Value);
+}
+
 /* PRES-161 */
 static void note_order(struct port_interrupt *interrupt, const DXGKARGCB_NOTIFY_INTERRUPT_DATA *data)
 {
@@ -116,6 +137,7 @@ static void NTAPI notify_interrupt(IN_CONST_HANDLE hAdapter,
         interrupt->notified = true;
         cb.adapter->interrupts.unnotified++;
         note_order(interrupt, &copy);
+        trace_display(&copy);
         if (cb.adapter->display.screens)
             screens_notify(cb.adapter->display.screens, &copy);
         else if (cb.adapter->display.scanouts && is_of_display(&copy))

@@ -17,6 +17,7 @@
 struct ddi_adapter;
 struct modes;
 struct port_adapter;
+struct port_stale;
 struct scanouts;
 struct screens;
 
@@ -60,6 +61,7 @@ struct port_display {
     uint64_t recovered[PORT_DISPLAY_RECOVERIES]; /* times of the last ones, the oldest first */
     unsigned recoveries;                         /* of them */
     struct port_brightness brightness;
+    struct port_stale *stale;   /* stale.c: what was shown when the device was removed; or NULL */
     bool restarting;            /* from before StopDevice to after StartDevice of a recovery */
     struct sim_waitq restarted; /* it ends */
 };

@@ -17,7 +17,9 @@
 #include "port/running/managers.h"
 #include "port/running/post.h"
 #include "port/running/restarting.h"
+#include "port/running/stale.h"
 #include "port/running/tdr_settings.h"
+#include "screens/blanks.h"
 #include "screens/scanouts.h"
 #include "screens/screens.h"
 #include "sim/sim.h"
@@ -204,10 +206,11 @@ static bool restart(void *context)
         return false;
     if (too_many(&adapter->display)) {
         verify_fatal("PRES-258", VIDEO_TDR_FAILURE, 0, 0, 0, 0,
-                     "a present was lost for the sixth time within a minute");
+                     "a present or a vertical sync was lost for the sixth time within a minute");
         return false;
     }
-    WARNING("PRES-257", "record 0x117: a present was lost, and the driver starts again");
+    WARNING("PRES-257",
+            "record 0x117: a present or a vertical sync was lost, and the driver starts again");
     if (ddi_has(&adapter->ddi, DxgkDdiCollectDbgInfo))
         (void)ddi_debug_report(&adapter->ddi, VIDEO_TDR_TIMEOUT_DETECTED, &extension);
     if (!port_restarting_begin(adapter))
@@ -295,18 +298,20 @@ static struct screens *make_screens(struct port_adapter *adapter)
         .pointer_caps = adapter->caps.driver.PointerCaps,
         .pointer_width = adapter->caps.driver.MaxPointerWidth,
         .pointer_height = adapter->caps.driver.MaxPointerHeight,
-        .limit_ns = port_tdr_present_delay() * SECOND};
+        .limit_ns = port_tdr_present_delay() * SECOND,
+        .sync_limit_ns = port_tdr_vsync_delay() * SECOND,
+        .idle_periods = adapter->caps.driver.SchedulingCaps.VSyncPowerSaveAware
+                            ? port_vsync_idle_periods()
+                            : 1};
 
     return screens_create(&config);
 }
-
-static unsigned output_of(const struct modes *modes, UINT source);
 
 /* PRES-336 */
 static const void *model_pixels(void *context, UINT source)
 {
     const struct port_adapter *adapter = context;
-    const unsigned output = output_of(adapter->display.modes, source);
+    const unsigned output = port_display_output(adapter, source);
     struct dxgk_scanout shown;
 
     return bus_device_scanout(adapter->device, output, &shown) == DXGK_SCANOUT_ON ? shown.pixels
@@ -554,12 +559,15 @@ void port_display_stop(struct port_adapter *adapter, bool keep)
 {
     struct port_display *display = &adapter->display;
 
+    port_display_forget(adapter);
     if (!display->modes)
         return;
     note_lit(adapter);
     if (display->modes->worker)
         display_stop(display->modes, keep);
     display_worker_end(display->modes);
+    if (display->screens && !adapter->ddi.gone)
+        screens_sleep(display->screens);
     screens_destroy(display->screens);
     display->screens = NULL;
     scanouts_destroy(display->scanouts);
@@ -576,6 +584,8 @@ NTSTATUS port_display_suspend(struct port_adapter *adapter)
         status = display_suspend(adapter->display.modes);
     if (adapter->display.scanouts)
         scanouts_sleep(adapter->display.scanouts);
+    if (adapter->display.screens)
+        screens_sleep(adapter->display.screens);
     return status;
 }
 
@@ -592,7 +602,15 @@ NTSTATUS port_display_force_recovery(const struct port_adapter *adapter)
     return screens_lose(adapter->display.screens) ? STATUS_SUCCESS : STATUS_DEVICE_REMOVED;
 }
 
-/* ---- what is seen ---- */
+void port_display_removed(const struct port_adapter *adapter)
+{
+    if (adapter->display.screens)
+        screens_removed(adapter->display.screens);
+    if (adapter->display.scanouts)
+        scanouts_removed(adapter->display.scanouts);
+}
+
+/* ---- who shows it ---- */
 
 struct modes *port_display_modes(const struct port_adapter *adapter)
 {
@@ -607,90 +625,4 @@ struct screens *port_display_screens(const struct port_adapter *adapter)
 struct scanouts *port_display_scanouts(const struct port_adapter *adapter)
 {
     return adapter->display.scanouts;
-}
-
-static bool has_shown(const struct modes *modes)
-{
-    for (UINT i = 0; modes && i < modes->sources; i++)
-        if (modes->source[i].shown)
-            return true;
-    return !modes;
-}
-
-/* PRES-313: a full driver says where its primary is. */
-static struct port_scanout look_at_primary(struct scanouts *scanouts, UINT source)
-{
-    struct scanouts_picture picture;
-
-    if (!scanouts_look(scanouts, source, &picture))
-        return (struct port_scanout){.pixels = NULL};
-    return (struct port_scanout){.pixels = picture.pixels,
-                                 .width = picture.width,
-                                 .height = picture.height,
-                                 .pitch = picture.pitch,
-                                 .format = picture.format,
-                                 .bytes = (uint64_t)picture.pitch * picture.height};
-}
-
-/* The model counts its outputs as the driver reports them. */
-static unsigned output_of(const struct modes *modes, UINT source)
-{
-    const D3DKMDT_VIDPN_PRESENT_PATH *path = modes ? vidpn_path_from(modes->active, source, 0)
-                                                   : NULL;
-
-    for (UINT i = 0; path && i < modes->targets; i++)
-        if (modes->target[i].id == path->VidPnTargetId)
-            return i;
-    return source;
-}
-
-static struct port_scanout from_model(const struct dxgk_scanout *shown)
-{
-    static const D3DDDIFORMAT formats[] = {[DXGK_PIXEL_BGRX] = D3DDDIFMT_X8R8G8B8,
-                                           [DXGK_PIXEL_BGR] = D3DDDIFMT_R8G8B8,
-                                           [DXGK_PIXEL_RGB565] = D3DDDIFMT_R5G6B5};
-
-    return (struct port_scanout){.pixels = shown->pixels,
-                                 .width = shown->width,
-                                 .height = shown->height,
-                                 .pitch = shown->pitch,
-                                 .format = (unsigned)shown->format < ARRAY_COUNT(formats)
-                                               ? formats[shown->format]
-                                               : D3DDDIFMT_UNKNOWN,
-                                 .bytes = shown->bytes};
-}
-
-/* Of a device model that says nothing: the primary that a full driver has named (PRES-313), or the
- * frame buffer of the firmware, which its driver has taken over (PRES-312). */
-static struct port_scanout from_host(struct port_adapter *adapter, UINT source)
-{
-    const DXGK_DISPLAY_INFORMATION *info = &adapter->post.info;
-
-    if (!source && !has_shown(adapter->display.modes))
-        port_post_look(adapter);
-    if (adapter->display.scanouts)
-        return look_at_primary(adapter->display.scanouts, source);
-    if (source || !adapter->post.bytes || !adapter->post.acquired)
-        return (struct port_scanout){.pixels = NULL};
-    return (struct port_scanout){.pixels = port_post_pixels(adapter),
-                                 .width = info->Width,
-                                 .height = info->Height,
-                                 .pitch = info->Pitch,
-                                 .format = info->ColorFormat,
-                                 .bytes = adapter->post.bytes};
-}
-
-struct port_scanout port_display_scanout(struct port_adapter *adapter, UINT source)
-{
-    const unsigned output = output_of(adapter->display.modes, source);
-    struct dxgk_scanout shown;
-
-    switch (bus_device_scanout(adapter->device, output, &shown)) {
-    case DXGK_SCANOUT_OFF:
-        return (struct port_scanout){.off = true};
-    case DXGK_SCANOUT_ON:
-        return from_model(&shown);
-    default:
-        return from_host(adapter, source);
-    }
 }

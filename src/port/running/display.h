@@ -29,12 +29,18 @@ NTSTATUS port_display_force_recovery(const struct port_adapter *adapter);
 /* What is scanned out for a source, as memory (PRES-312). */
 struct port_scanout {
     bool off;              /* the device sends no signal (PRES-316) */
+    bool inferred;         /* not by the device model (PRES-313) */
+    bool stale;            /* as it was before the device was removed (PRES-054) */
     const uint8_t *pixels; /* NULL: nothing says what it is */
     UINT width, height, pitch;
     D3DDDIFORMAT format;
     uint64_t bytes;
 };
 struct port_scanout port_display_scanout(struct port_adapter *adapter, UINT source);
+/* The device is gone: what waits for its displays ends (PRES-054). PASSIVE_LEVEL. */
+void port_display_removed(const struct port_adapter *adapter);
+/* The output of the device model that shows a source. */
+unsigned port_display_output(const struct port_adapter *adapter, UINT source);
 /* NULL: it has no displays that run. */
 struct modes *port_display_modes(const struct port_adapter *adapter);
 struct screens *port_display_screens(const struct port_adapter *adapter);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "port/running/last_screen.h"
+#include "bus/dma.h"
 #include "ddi/entries_display.h"
 #include "modes/modes.h"
 #include "modes/vidpn.h"
@@ -79,12 +80,45 @@ static UINT lit_target(const struct port_adapter *adapter)
     return modes && modes->active->paths ? modes_lit_target(modes) : D3DDDI_ID_UNINITIALIZED;
 }
 
+/* What the driver has done so far. */
+struct doings {
+    uint64_t dma;
+    size_t records;
+};
+
+static struct doings doings_of(const struct port_adapter *adapter)
+{
+    return (struct doings){.dma = bus_device_dma_bytes(adapter->device),
+                           .records = verify_records(verify_current)};
+}
+
+/* PRES-051: a kernel service that waits, or gives memory, at this level is reported as that. What
+ * stops the machine once more is told in ddi/place.c. */
+static void judge(const struct port_adapter *adapter, const struct doings *before, const char *name)
+{
+    const struct doings now = doings_of(adapter);
+
+    if (now.dma != before->dma)
+        VIOLATION("PRES-051",
+                  "%s had the device read or write memory; it is to draw with the processor alone",
+                  name);
+    for (size_t i = before->records; i < now.records; i++) {
+        const struct verify_record *record = verify_record_at(verify_current, i);
+
+        if (record->severity >= VERIFY_ERROR && strncmp(record->rule, "NT-", 3) == 0)
+            VIOLATION("PRES-051", "%s is to draw with the processor alone, not: %s", name,
+                      record->seen);
+    }
+}
+
 static bool enable(struct port_adapter *adapter, struct ddi_system_display *screen)
 {
+    const struct doings before = doings_of(adapter);
     NTSTATUS status;
 
     memset(screen, 0, sizeof(*screen));
     status = ddi_system_display_enable(&adapter->ddi, lit_target(adapter), screen);
+    judge(adapter, &before, "DxgkDdiSystemDisplayEnable");
     if (!NT_SUCCESS(status)) {
         if (status != STATUS_NOT_SUPPORTED)
             NOTE("PRES-045", "DxgkDdiSystemDisplayEnable returned %s", nt_status_text(status).text);
@@ -102,6 +136,8 @@ static bool enable(struct port_adapter *adapter, struct ddi_system_display *scre
 static void write_all(struct port_adapter *adapter, const struct ddi_system_display *screen,
                       const char *text, uint32_t *block)
 {
+    const struct doings before = doings_of(adapter);
+
     for (UINT top = 0; top < screen->height; top += BAND) {
         const UINT lines = screen->height - top < BAND ? screen->height - top : BAND;
 
@@ -110,6 +146,7 @@ static void write_all(struct port_adapter *adapter, const struct ddi_system_disp
                 block[(size_t)y * screen->width + x] = pixel_of(text, x, top + y);
         ddi_system_display_write(&adapter->ddi, block, screen->width, lines, top);
     }
+    judge(adapter, &before, "DxgkDdiSystemDisplayWrite");
 }
 
 /* 0: the format has other color bits than the image. */

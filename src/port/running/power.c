@@ -14,6 +14,7 @@
 #include "port/running/post.h"
 #include "port/running/power_components.h"
 #include "port/running/restarting.h"
+#include "port/running/stale.h"
 #include "sim/machine.h"
 #include "sim/mutex.h"
 #include "sim/wait.h"
@@ -290,6 +291,12 @@ static NTSTATUS tell_removal(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
 {
     NTSTATUS status = ddi_notify_surprise_removal(&adapter->ddi, type);
 
+    if (type == DxgkRemovalHibernation && adapter->post.bytes) { /* whatever it returns */
+        NOTE("PRES-053", "the machine wakes without its POST device, and restarts; the driver is "
+                         "not called any more");
+        abandon(adapter);
+        return status;
+    }
     if (NT_SUCCESS(status))
         return STATUS_SUCCESS;
     if (type == DxgkRemovalPnPNotify) {
@@ -315,6 +322,7 @@ NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
         return STATUS_INVALID_DEVICE_STATE;
     if (!supported && !force)
         return STATUS_NOT_SUPPORTED;
+    port_display_keep(adapter);
     bus_device_unplug(adapter->device, tell_touch);
     adapter->power.unplugged = true;
     adapter->lost = true;
@@ -329,6 +337,7 @@ NTSTATUS port_adapter_unplug(struct port_adapter *adapter, DXGK_SURPRISE_REMOVAL
     vidsch = port_adapter_vidsch(adapter); /* it may have been stopped meanwhile */
     if (vidsch && !sim_current->stopped)
         vidsch_lose_removed(vidsch); /* the driver has been told before it sees work canceled */
+    port_display_removed(adapter);
     return status;
 }
 

@@ -60,10 +60,20 @@ UINT port_vsync_idle_periods(void)
     return periods < MOST_IDLE_PERIODS ? periods : MOST_IDLE_PERIODS;
 }
 
-UINT port_tdr_present_delay(void)
+static UINT display_only_delay(const char *name)
 {
     UINT delay = PRESENT_DELAY;
 
-    read_setting(DRIVERS, "TdrDodPresentDelay", &delay);
+    read_setting(DRIVERS, name, &delay);
     return delay < 1 ? 1 : delay > MOST_PRESENT_DELAY ? MOST_PRESENT_DELAY : delay;
+}
+
+UINT port_tdr_present_delay(void)
+{
+    return display_only_delay("TdrDodPresentDelay");
+}
+
+UINT port_tdr_vsync_delay(void)
+{
+    return display_only_delay("TdrDodVSyncDelay");
 }

@@ -12,6 +12,8 @@ struct vidsch_tdr_settings port_tdr_settings(const struct vidsch_tdr_settings *d
 UINT port_tdr_ddi_delay(const struct vidsch_tdr_settings *defaults);
 /* TdrDodPresentDelay (PRES-218), s. */
 UINT port_tdr_present_delay(void);
+/* TdrDodVSyncDelay (PRES-328), s; as above. */
+UINT port_tdr_vsync_delay(void);
 /* VsyncIdleTimeout (PRES-170), in periods of the mode. */
 UINT port_vsync_idle_periods(void);
 

@@ -59,7 +59,7 @@ struct planes_present {
     HANDLE context; /* the driver's */
     UINT limit;     /* presents of the device that may be queued (PRES-288) */
     bool do_not_wait;
-    bool restart; /* those of the device that wait are dropped (PRES-281) */
+    bool restart;  /* those of the device that wait are dropped (PRES-281) */
     UINT duration; /* of 100 ns, to the next vertical blank; 0: as the mode has it (PRES-128) */
     struct planes_composition composition;
     UINT metadata_type, metadata_bytes;

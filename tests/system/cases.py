@@ -814,7 +814,7 @@ def case_explain():
     done = program("explain", "PHYS-011")
     if "THREAD-049" not in done.stdout or "APC_LEVEL" not in done.stdout:
         fail(done.stdout)
-    if any(("not in force" in program("explain", rule).stdout) != told for rule, told in (("PATCH-099", True), ("PRES-334", True), ("DISP-027", False), ("PATCH-098", False), ("DISP-001", False), ("PATCH-121", False))):
+    if any(("not in force" in program("explain", rule).stdout) != told for rule, told in (("PATCH-160", True), ("PRES-279", True), ("PATCH-099", False), ("PRES-334", False), ("DISP-027", False), ("PATCH-098", False), ("DISP-001", False), ("PATCH-121", False))):
         fail("what is not in force is not told")
     for rule, basis in (("PREEMPT-012", "a decision of this host; seen on Windows 10-1803 (one source): nothing was submitted"), ("NT-202", "a decision of this host"),
                         ("SUBMIT-039", "on record, in part a decision of this host; seen on Windows 10-1803, 11-22H2 (several sources)"),

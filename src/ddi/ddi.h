@@ -118,12 +118,11 @@ void ddi_report_inside(const struct ddi_adapter *adapter, const char *name);
  * exclusion. No other thread, not even for paging, enters the driver before that ends. */
 bool ddi_is_alone(const struct ddi_adapter *adapter);
 
-/* Installs the reports of places and of driver faults for the current machine and log. `symbolize`
- * writes "refgpu.so!StartDevice+0x42" for an address inside a driver image; false: not in one.
- * `frame`: the same for a line of a stack, of where a call `returns` to or not; NULL: no stacks.
- * `import_name`: the routine that an image has called, by the return address and the routine's own
- * address, if that is known; may be NULL.
- * `bugcheck` is called before the machine stops, after CollectDbgInfo. */
+/* Reports of places and of driver faults, of the current machine and log. `symbolize` writes
+ * "gpu.so!StartDevice+0x42" for an address inside a driver image; false: not in one. `frame`: for a
+ * line of a stack, of where a call `returns` to or not; NULL: no stacks. `import_name`: the routine
+ * that an image called, by return address and, if known, its own; may be NULL. `bugcheck` is called
+ * before the machine stops, after CollectDbgInfo. */
 struct ddi_hooks {
     bool (*symbolize)(uintptr_t pc, char *text, size_t bytes);
     bool (*frame)(uintptr_t pc, bool returns, char *text, size_t bytes);
@@ -212,7 +211,6 @@ NTSTATUS ddi_validate_update_allocation_property(struct ddi_adapter *a,
 NTSTATUS ddi_standard_data(struct ddi_adapter *a, DXGKARG_GETSTANDARDALLOCATIONDRIVERDATA *args);
 NTSTATUS ddi_set_allocation_backing_store(struct ddi_adapter *a,
                                           const DXGKARG_SETALLOCATIONBACKINGSTORE *args);
-
 NTSTATUS ddi_acquire_swizzling_range(struct ddi_adapter *a, DXGKARG_ACQUIRESWIZZLINGRANGE *args);
 NTSTATUS ddi_release_swizzling_range(struct ddi_adapter *a,
                                      const DXGKARG_RELEASESWIZZLINGRANGE *args);
@@ -224,7 +222,6 @@ void ddi_set_root_page_table(struct ddi_adapter *a, const DXGKARG_SETROOTPAGETAB
 NTSTATUS ddi_build_paging_buffer(struct ddi_adapter *a, DXGKARG_BUILDPAGINGBUFFER *args);
 NTSTATUS ddi_signal_monitored_fence(struct ddi_adapter *a, HANDLE context,
                                     DXGKARG_SIGNALMONITOREDFENCE *args);
-
 NTSTATUS ddi_render(struct ddi_adapter *a, HANDLE context, DXGKARG_RENDER *args);
 NTSTATUS ddi_render_km(struct ddi_adapter *a, HANDLE context, DXGKARG_RENDER *args);
 NTSTATUS ddi_render_gdi(struct ddi_adapter *a, HANDLE context, DXGKARG_RENDERGDI *args);

@@ -523,8 +523,9 @@ def case_client():
         assert(line.ScanLine < 2000)
         D3DKMT.WaitForVerticalBlankEvent2{hAdapter = opened.hAdapter, VidPnSourceId = 0, ObjectHandleArray = {}}
         local error = refused("STATUS_GRAPHICS_GAMMA_RAMP_NOT_SUPPORTED", "SetGammaRamp", {hDevice = device, VidPnSourceId = 0,
-          Type = D3DDDI_GAMMARAMP_RGB256x3x16, pGammaRampRgb256x3x16 = dxgk.buffer(1536)})
+          Type = D3DDDI_GAMMARAMP_DXGI_1, pGammaRampRgb256x3x16 = dxgk.buffer(12324)})
         assert(error.reason:find("no cap for ramps", 1, true))
+        D3DKMT.SetGammaRamp{hDevice = device, VidPnSourceId = 0, Type = D3DDDI_GAMMARAMP_RGB256x3x16, pGammaRampRgb256x3x16 = dxgk.buffer(1536)}
         refused("STATUS_INVALID_PARAMETER", "Present", {hContext = 0, Flags = 4, DstRect = {left = 0, top = 0, right = 8, bottom = 8}})
         D3DKMT.ReleaseProcessVidPnSourceOwners{}
         D3DKMT.CheckVidPnExclusiveOwnership(source)

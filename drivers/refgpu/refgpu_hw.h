@@ -53,11 +53,11 @@
 #define REFGPU_REG_TIME_LO       0x0018u /* RO nanoseconds since power on; reading LO latches HI */
 #define REFGPU_REG_TIME_HI       0x001Cu
 #define REFGPU_TIME_FREQUENCY    1000000000u /* of TIME, in Hz */
-#define REFGPU_REG_IRQ_STATUS    0x0020u /* RW1C REFGPU_IRQ_x */
-#define REFGPU_REG_IRQ_ENABLE    0x0024u /* RW */
-#define REFGPU_REG_IRQ_ACK       0x0028u /* RC: STATUS & ENABLE; clears what it returned */
-#define REFGPU_REG_IRQ_COUNT     0x002Cu /* RO messages sent */
-#define REFGPU_REG_GART_TABLE_LO 0x0030u /* RW VRAM offset of the GART table, 4 KiB aligned */
+#define REFGPU_REG_IRQ_STATUS    0x0020u     /* RW1C REFGPU_IRQ_x */
+#define REFGPU_REG_IRQ_ENABLE    0x0024u     /* RW */
+#define REFGPU_REG_IRQ_ACK       0x0028u     /* RC: STATUS & ENABLE; clears what it returned */
+#define REFGPU_REG_IRQ_COUNT     0x002Cu     /* RO messages sent */
+#define REFGPU_REG_GART_TABLE_LO 0x0030u     /* RW VRAM offset of the GART table, 4 KiB aligned */
 #define REFGPU_REG_GART_TABLE_HI 0x0034u
 #define REFGPU_REG_GART_PAGES    0x0038u /* RW pages in the aperture; 0: no aperture */
 #define REFGPU_REG_DMA_BITS      0x003Cu /* RO bus address bits */

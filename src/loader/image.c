@@ -224,7 +224,8 @@ bool loader_frame(uintptr_t pc, bool returns, char *text, size_t bytes)
         !lines_find_path(image->lines, pc - returns - image->base, text + used + 2,
                          bytes - used - 3))
         return true;
-    memcpy(text + used, " (", 2);
+    text[used] = ' ';
+    text[used + 1] = '(';
     strcat(text, ")");
     return true;
 }

@@ -32,7 +32,8 @@ static void note_commands(const void *commands, UINT bytes)
     driver.at = commands;
     driver.bytes = bytes;
     driver.rects_at = NULL;
-    memcpy(driver.commands, commands, bytes < ROOM ? bytes : ROOM);
+    if (bytes)
+        memcpy(driver.commands, commands, bytes < ROOM ? bytes : ROOM);
     if (bytes < FILL || record->OpCode != DXGK_GDIOP_COLORFILL)
         return;
     driver.rects_at = record->Command.ColorFill.pSubRects;

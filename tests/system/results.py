@@ -13,6 +13,7 @@ import xml.etree.ElementTree as xml
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = ""
+SANITIZED = False
 
 
 class Left:
@@ -192,7 +193,7 @@ def case_interrupted():
 def case_files():
     """Results that cannot be written: told before the run where that can be known, else at its end. An isolated run writes them."""
     with tempfile.TemporaryDirectory() as folder:
-        Left(folder, "drivers/refgpu.so", "return true", "--isolate")
+        Left(folder, "drivers/refgpu.so", "return true", *(() if SANITIZED else ("--isolate",)))  # a sanitizer needs rights of its own
         path = os.path.join(folder, "workload.lua")
         for form in ("json", "junit", "sarif"):
             for target, word in ((os.path.join(folder, "none", "x"), "No such file or directory"), ("/dev/full", "writing failed")):
@@ -209,8 +210,10 @@ def case_files():
 
 
 def main():
-    global BUILD
+    global BUILD, SANITIZED
     BUILD = sys.argv[2]
+    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as cache:
+        SANITIZED = "DXGK_SANITIZE:BOOL=ON" in cache.read()
     globals()["case_" + sys.argv[1]]()
 
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/result.h"
 #include "cli/expected.h"
+#include "cli/json.h"
 #include "cli/session.h"
 #include "cli/shell_word.h"
+
+#include <stdlib.h>
 
 const char *cli_outcome(const struct cli_session *session, int status)
 {
@@ -29,11 +32,20 @@ bool cli_result_expected(const struct cli_result *result, const struct dxgk_viol
     return result->session && cli_session_expects(result->session, violation->rule);
 }
 
-void cli_result_command(const struct cli_options *options, FILE *file)
+void cli_result_command(struct cli_json *json, const char *name, const struct cli_options *options)
 {
-    fputs("dxgkhost run", file);
+    char *text = NULL;
+    size_t bytes;
+    FILE *memory = open_memstream(&text, &bytes);
+
+    if (!memory)
+        return;
+    fputs("dxgkhost run", memory);
     for (int i = 0; i < options->argc; i++) {
-        putc(' ', file);
-        cli_shell_word(file, options->argv[i]);
+        putc(' ', memory);
+        cli_shell_word(memory, options->argv[i]);
     }
+    if (fclose(memory) == 0)
+        cli_json_text(json, name, text);
+    free(text);
 }

@@ -9,6 +9,7 @@
 
 #include "dxgkhost/dxgkhost.h"
 
+struct cli_json;
 struct cli_options;
 struct cli_session;
 
@@ -29,8 +30,8 @@ struct cli_result {
  * "refused" (the adapter), "interrupted", "lost" (the machine's process, or a result). */
 const char *cli_outcome(const struct cli_session *session, int status);
 bool cli_result_expected(const struct cli_result *result, const struct dxgk_violation *violation);
-/* The command line that repeats the run, as a shell takes it. */
-void cli_result_command(const struct cli_options *options, FILE *file);
+/* "command" or what the name is: the command line that repeats the run, as a shell takes it. */
+void cli_result_command(struct cli_json *json, const char *name, const struct cli_options *options);
 
 /* The forms, each in a file of its name; false: it could not be written. */
 bool cli_result_json(const struct cli_result *result, FILE *file);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "cli/json.h"
 #include "cli/result.h"
@@ -144,20 +143,12 @@ static void put_losses(struct cli_json *json, const struct dxgk_machine *machine
 static void put_head(struct cli_json *json, const struct cli_result *result)
 {
     const struct cli_options *options = result->options;
-    char *command = NULL;
-    size_t bytes;
-    FILE *memory = open_memstream(&command, &bytes);
 
     cli_json_text(json, "version", DXGK_VERSION);
     cli_json_text(json, "driver", options->driver);
     cli_json_text(json, "workload", options->workload);
     cli_json_number(json, "seed", options->config.seed);
-    if (memory) {
-        cli_result_command(options, memory);
-        if (fclose(memory) == 0)
-            cli_json_text(json, "command", command);
-        free(command);
-    }
+    cli_result_command(json, "command", options);
     cli_json_text(json, "result", result->status == CLI_OK ? "PASS" : "FAIL");
     cli_json_text(json, "outcome", result->outcome);
     cli_json_number(json, "status", (uint64_t)result->status);

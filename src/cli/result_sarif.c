@@ -207,18 +207,9 @@ static void put_rules(struct cli_json *json, const struct cli_result *result)
 
 static void put_invocation(struct cli_json *json, const struct cli_result *result)
 {
-    char *command = NULL;
-    size_t bytes;
-    FILE *memory = open_memstream(&command, &bytes);
-
     cli_json_array(json, "invocations");
     cli_json_object(json, NULL);
-    if (memory) {
-        cli_result_command(result->options, memory);
-        if (fclose(memory) == 0)
-            cli_json_text(json, "commandLine", command);
-        free(command);
-    }
+    cli_result_command(json, "commandLine", result->options);
     cli_json_number(json, "exitCode", (uint64_t)result->status);
     cli_json_flag(json, "executionSuccessful", strcmp(result->outcome, "lost") != 0);
     if (result->message[0]) {

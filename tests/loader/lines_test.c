@@ -155,12 +155,12 @@ TEST(paths_are_as_the_compiler_had_them)
     static const char four[] =
         "/src\0inc\0\0a.c\0\0\0\0b.c\0\1\0\0c.h\0\2\0\0/d.h\0\1\0\0e.h\0\x09\0\0";
     static const char five[] =
-        "\1\1\x08\3/work\0sub\0/usr\0\2\1\x08\2\x0B\6a.c\0\0b.c\0\1c.h\0\2/d.h\0\1e.h\0\x09"
+        "\1\1\x08\3/home\0sub\0/usr\0\2\1\x08\2\x0B\6a.c\0\0b.c\0\1c.h\0\2/d.h\0\1e.h\0\x09"
         "C:\\f.c\0\1";
     static const struct {
         uint8_t file;
         const char *path;
-    } with[] = {{0, "/work/a.c:1"}, {1, "/work/sub/b.c:1"}, {2, "/usr/c.h:1"},
+    } with[] = {{0, "/home/a.c:1"}, {1, "/home/sub/b.c:1"}, {2, "/usr/c.h:1"},
                 {3, "/d.h:1"},      {4, "e.h:1"},           {5, "C:\\f.c:1"}},
       without[] = {{1, "a.c:1"}, {2, "/src/b.c:1"}, {3, "inc/c.h:1"}, {4, "/d.h:1"}, {5, "e.h:1"}};
 
@@ -179,7 +179,7 @@ TEST(paths_are_as_the_compiler_had_them)
 /* What is cut off anywhere has no lines, or some. */
 TEST(tables_may_end_anywhere)
 {
-    static const char five[] = "\1\1\x08\2/work\0sub\0\2\1\x08\2\x0B\2a.c\0\0b.c\0\1";
+    static const char five[] = "\1\1\x08\2/home\0sub\0\2\1\x08\2\x0B\2a.c\0\0b.c\0\1";
     struct written w = {.used = 0};
     char text[64];
 

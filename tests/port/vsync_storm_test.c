@@ -62,6 +62,24 @@ TEST(the_thread_is_given_a_pace)
     }
 }
 
+static void counts(struct probe *p)
+{
+    probe_sleep(PROBE_SECOND / 10);
+    for (unsigned i = 0; i < 16; i++)
+        report(p);
+    CHECK_RULE("PRES-331", probe_rule(p, "PRES-331") == 0);
+    report(p);
+    CHECK_RULE("PRES-331", probe_rule(p, "PRES-331") == 1);
+}
+
+TEST(sixteen_at_one_time_are_no_storm)
+{
+    struct probe *p = full_display_create(NULL);
+
+    CHECK(probe_start(p) == STATUS_SUCCESS);
+    probe_end(p, counts);
+}
+
 static void waits(struct probe *p)
 {
     LARGE_INTEGER none = {.QuadPart = 0};

@@ -7,6 +7,7 @@
 #include "screens/pointer_shape.h"
 #include "screens/scanouts.h"
 #include "sim/thread.h"
+#include "sim/wait.h"
 
 #define PRIMARIES 3u
 
@@ -212,6 +213,7 @@ static void close_all(void)
 /* ---- the system's part, on a thread of its own ---- */
 
 static struct {
+    struct sim_waitq asked, answered;
     void (*what)(struct probe *p); /* NULL: nothing is to be done */
     bool ends, runs;
 } system_thread;
@@ -222,16 +224,22 @@ static void system_main(void *arg)
         if (system_thread.what)
             system_thread.what(arg);
         system_thread.what = NULL;
-        probe_sleep(1000);
+        sim_waitq_wake(&system_thread.answered, 1);
+        if (!system_thread.ends)
+            (void)sim_waitq_wait(&system_thread.asked, SIM_FOREVER);
     }
     system_thread.runs = false;
+    sim_waitq_wake(&system_thread.answered, 1);
 }
 
 static bool begin_system(struct probe *p)
 {
-    struct sim_thread *thread = sim_thread_create("system", SIM_THREAD_KERNEL, system_main, p);
+    struct sim_thread *thread;
 
     memset(&system_thread, 0, sizeof(system_thread));
+    sim_waitq_init(&system_thread.asked);
+    sim_waitq_init(&system_thread.answered);
+    thread = sim_thread_create("system", SIM_THREAD_KERNEL, system_main, p);
     system_thread.runs = thread != NULL;
     if (thread)
         sim_thread_release(thread);
@@ -241,15 +249,17 @@ static bool begin_system(struct probe *p)
 static void by_system(void (*what)(struct probe *p))
 {
     system_thread.what = what;
+    sim_waitq_wake(&system_thread.asked, 1);
     while (system_thread.what && !rig_stopped())
-        probe_sleep(1000);
+        (void)sim_waitq_wait(&system_thread.answered, SIM_FOREVER);
 }
 
 static void end_system(void)
 {
     system_thread.ends = true;
+    sim_waitq_wake(&system_thread.asked, 1);
     while (system_thread.runs && !rig_stopped())
-        probe_sleep(1000);
+        (void)sim_waitq_wait(&system_thread.answered, SIM_FOREVER);
 }
 
 void display_client(struct probe *p)

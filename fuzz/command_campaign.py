@@ -228,7 +228,7 @@ def with_limits(options, run, folder, known):
     value = run.chance.choice(values)
     run.said = f"{name} {value}"
     run.how["preexec_fn"] = lambda: resource.setrlimit(getattr(resource, name), (value, value if name != "RLIMIT_CPU" else value + 2))
-    run.exact = (0, 1, 3, 4, 127, -signal.SIGKILL, -signal.SIGSEGV) if name in ("RLIMIT_AS", "RLIMIT_STACK", "RLIMIT_DATA") and value < 1 << 26 else (0, 1, 3, 4, 127)
+    run.exact = (0, 1, 2, 4, 6, 127, -signal.SIGKILL, -signal.SIGSEGV) if name in ("RLIMIT_AS", "RLIMIT_STACK", "RLIMIT_DATA") and value < 1 << 26 else (0, 1, 2, 4, 6, 127)
     run.quiet = name == "RLIMIT_FSIZE" and value < 4096 # standard error is a file, too
     run.short = name in ("RLIMIT_FSIZE", "RLIMIT_NOFILE", "RLIMIT_AS", "RLIMIT_DATA", "RLIMIT_STACK")
     return timed(run, folder, options)
@@ -255,7 +255,7 @@ def judge(run, done, folder, left):
         if done.status == 2 and os.path.exists(os.path.join(folder, "out")):
             return "wrong usage, but something was started"
         verb = done.words[1].decode(errors="replace") if isinstance(done.words[1], bytes) else done.words[1]
-        return campaign.problem_of(done, (0, 1, 2, 3), verb=verb if b"-h" not in done.words else "help") if b"--help" not in done.words and b"--version" not in done.words else None
+        return campaign.problem_of(done, (0, 1, 2, 3, 5, 6), verb=verb if b"-h" not in done.words else "help") if b"--help" not in done.words and b"--version" not in done.words else None
     if done.status is None:
         return f"did not end within {done.seconds:.0f} s"
     if any(word in done.err for word in campaign.SANITIZER):
@@ -265,7 +265,7 @@ def judge(run, done, folder, left):
     told = "dxgkhost: " in done.err or "FAIL" in done.out or "explore" in done.out
     if done.status > 0 and not told and not getattr(run, "quiet", False) and "error while loading shared libraries" not in done.err:
         return "no reason is told"
-    killed = done.status < 0 or getattr(run, "short", False) and done.status in (1, 4, 127)
+    killed = done.status < 0 or getattr(run, "short", False) and done.status in (1, 2, 4, 6, 127)
     unbuilt = "before the machine was built" in done.err and "the trace could not be written" in done.err
     return None if killed or unbuilt else whole(os.path.join(folder, "trace.json")) or whole(os.path.join(folder, "results.json"))
 

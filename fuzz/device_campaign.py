@@ -54,7 +54,7 @@ def perform(options, run):
         for name, value in {"act": run.act, "place": run.place, "seed": run.seed, **run.when}.items():
             words += ["--device-set", f"{name}={value}"]
         done = campaign.perform(words, folder, LONGEST_S, preexec_fn=campaign.small_core)
-        problem = campaign.problem_of(done, (0, 1, 3, 4), trace)
+        problem = campaign.problem_of(done, (0, 1, 3, 4, 5, 6), trace)
     if not problem and run.act in ENDS and run.when == TIMES[0] and done.status == 0 and run.place not in ("reset", "timer"):
         problem = "exit status 0, though the process was ended"
     return problem, str(done), f"{run.act} {done.status}"

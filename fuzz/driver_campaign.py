@@ -73,11 +73,11 @@ def wrong(run, done, folder):
         return f"took {done.busy:.0f} s of processor time"
     if any(word in done.err for word in SANITIZER) and run.act[1][1] != "ELF":
         return "a finding of a sanitizer"
-    if done.status not in (0, 1, 3, 4):
+    if done.status not in (0, 1, 3, 4, 5, 6):
         return f"exit status {done.status}"
     # a thread that a destructor starts may not run before the process ends
     late = run.place == "destructor" and run.act[1][0].startswith("thread_")
-    if acted and outcome == "TOLD" and done.status not in (3, 4) and not late:
+    if acted and outcome == "TOLD" and done.status not in (3, 4, 5) and not late:
         return f"exit status {done.status}, though something must be told"
     if done.status and not any(line.startswith("dxgkhost: ") for line in done.err.splitlines()):
         return "no reason is told"

@@ -94,7 +94,7 @@ def problem_of(done, seconds, verb):
         return f"took {seconds:.0f} s"
     if any(word in done.stderr for word in SANITIZER):
         return "a finding of a sanitizer"
-    if done.returncode not in (0, 1, 3, 4):
+    if done.returncode not in (0, 1, 3, 4, 5, 6):
         return f"exit status {done.returncode}"
     if done.returncode and not any(line.startswith("dxgkhost: ") or line.startswith(("  refused", "  error ")) for line in (done.stderr + done.stdout).splitlines()):
         return "no reason is told"

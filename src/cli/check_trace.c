@@ -76,7 +76,7 @@ static int check(const char *path, const char *html)
     if (!c) {
         fprintf(stderr, "dxgkhost: %s\n", trace ? "out of memory" : error);
         wintrace_destroy(trace);
-        return CLI_ERROR;
+        return CLI_FAILED;
     }
     findings = wintrace_check_findings(c);
     print_trace(path, trace);
@@ -87,8 +87,8 @@ static int check(const char *path, const char *html)
     wintrace_check_destroy(c);
     wintrace_destroy(trace);
     if (!written)
-        return CLI_ERROR;
-    return broken ? CLI_DRIVER : CLI_OK;
+        return CLI_HOST;
+    return broken ? CLI_BROKEN : CLI_OK;
 }
 
 int cli_check_trace(int argc, char **argv)
@@ -109,5 +109,5 @@ int cli_check_trace(int argc, char **argv)
         fputs("dxgkhost: check-trace takes a file\n", stderr);
         return CLI_USAGE;
     }
-    return html && !cli_can_write(html) ? CLI_ERROR : check(path, html);
+    return html && !cli_can_write(html) ? CLI_USAGE : check(path, html);
 }

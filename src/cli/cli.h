@@ -3,10 +3,17 @@
 #ifndef DXGK_CLI_H
 #define DXGK_CLI_H
 
-/* CLI_DRIVER: rules were broken, by the driver or in a trace. CLI_ENDED: the machine's process
- * ended without a result, and not in code of the driver. After a signal that asked for the end: 128
- * and its number. */
-enum cli_status { CLI_OK = 0, CLI_ERROR = 1, CLI_USAGE = 2, CLI_DRIVER = 3, CLI_ENDED = 4 };
+/* Exit statuses (docs/robustness.md). */
+enum cli_status {
+    CLI_OK = 0,
+    CLI_FAILED = 1,       /* the workload; of commands without one: what they read is no good */
+    CLI_USAGE = 2,        /* the command line, or a file that it names */
+    CLI_BROKEN = 3,       /* rules, by the driver or in a trace */
+    CLI_HOST = 4,         /* no machine, no result of it, or nowhere to write it */
+    CLI_STOPPED = 5,      /* the machine, by the driver */
+    CLI_REFUSED = 6,      /* the driver or the device */
+    CLI_INTERRUPTED = 128 /* and the number of the signal that asked for the end */
+};
 
 int cli_run(int argc, char **argv);     /* run.c */
 int cli_inspect(int argc, char **argv); /* inspect.c */

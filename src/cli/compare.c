@@ -220,7 +220,7 @@ static int compare(struct options *options, const struct wintrace *ours,
     c = compare_create(ours, windows, &options->choice, &of_windows, error, sizeof(error));
     if (!c) {
         fprintf(stderr, "dxgkhost: %s: %s\n", of_windows ? options->windows : options->ours, error);
-        return CLI_ERROR;
+        return CLI_FAILED;
     }
     print(c, options);
     if (ours->lost || windows->lost)
@@ -229,8 +229,8 @@ static int compare(struct options *options, const struct wintrace *ours,
     parts = c->parted || c->orders_parted;
     compare_destroy(c);
     if (!written)
-        return CLI_ERROR;
-    return parts ? CLI_DRIVER : CLI_OK;
+        return CLI_HOST;
+    return parts ? CLI_BROKEN : CLI_OK;
 }
 
 int cli_compare(int argc, char **argv)
@@ -238,12 +238,12 @@ int cli_compare(int argc, char **argv)
     struct options options;
     struct wintrace *ours, *windows = NULL;
     char error[512];
-    int status = CLI_ERROR;
+    int status = CLI_FAILED;
 
     if (!parse(&options, argc, argv))
         return CLI_USAGE;
     if (options.html && !cli_can_write(options.html))
-        return CLI_ERROR;
+        return CLI_USAGE;
     ours = wintrace_read(options.ours, error, sizeof(error));
     if (ours)
         windows = wintrace_read(options.windows, error, sizeof(error));

@@ -153,7 +153,7 @@ static int report_mute(const struct cli_options *options)
     fputs("dxgkhost: code in the process of the machine closed its standard output or error, so "
           "its report is lost; this is what it recorded\n",
           stderr);
-    status = status == CLI_OK ? CLI_ERROR : status;
+    status = status == CLI_OK ? CLI_HOST : status;
     print_rest_apart(options, status, "the report is lost");
     if (!options->inspects)
         printf("  %-22s FAIL: the report is lost\n", "result");
@@ -173,7 +173,7 @@ int cli_report_ending(const struct cli_options *options, int ended, bool stalled
     if (atomic_load(&options->shared->done)) {
         cli_describe_ending(recorder, ended, false, what, sizeof(what));
         fprintf(stderr, "dxgkhost: after the run had its result, %s\n", what);
-        return CLI_ENDED;
+        return CLI_HOST;
     }
     (void)dxgk_recorder_place(recorder, &place);
     cli_describe_place(recorder, where, sizeof(where));
@@ -183,7 +183,7 @@ int cli_report_ending(const struct cli_options *options, int ended, bool stalled
     else
         cli_describe_ending(recorder, ended, stalled, what, sizeof(what));
     fprintf(stderr, "dxgkhost: %s\n          %s\n", what, where);
-    status = interrupt ? 128 + interrupt : place.in_driver ? CLI_DRIVER : CLI_ENDED;
+    status = interrupt ? 128 + interrupt : place.in_driver ? CLI_STOPPED : CLI_HOST;
     print_rest_apart(options, status, what);
     if (!options->inspects)
         printf("  %-22s FAIL: the run has no result\n", "result");

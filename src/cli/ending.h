@@ -16,7 +16,7 @@ void cli_describe_ending(const struct dxgk_recorder *recorder, int ended, bool s
 /* In one line: what was going on: the call, the thread, the time. */
 void cli_describe_place(const struct dxgk_recorder *recorder, char *text, size_t bytes);
 /* Prints both, the stack, the broken rules that were not told yet, and writes the trace. Returns
- * the exit status: CLI_DRIVER if code of the driver ran, else CLI_ENDED. */
+ * the exit status: CLI_STOPPED if code of the driver ran, else CLI_HOST. */
 int cli_report_ending(const struct cli_options *options, int ended, bool stalled);
 
 #endif

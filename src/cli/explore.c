@@ -9,6 +9,7 @@
 #include "cli/explore_options.h"
 #include "cli/explore_report.h"
 #include "cli/explore_worker.h"
+#include "cli/verdict.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -90,17 +91,9 @@ static bool feed(struct campaign *campaign, struct explore_worker *worker)
 
 static void take(struct campaign *campaign, struct explore_worker *worker)
 {
-    struct explore_result result = {0};
-    size_t done = 0;
-    ssize_t got = 0;
+    struct explore_result result;
 
-    while (done < sizeof(result)) {
-        got = read(worker->from, (char *)&result + done, sizeof(result) - done);
-        if (got <= 0)
-            break;
-        done += (size_t)got;
-    }
-    if (done < sizeof(result)) {
+    if (!explore_worker_take(worker, &result)) {
         explore_worker_fetch(worker, &result);
         if (result.failures)
             explore_report_add(campaign->summary, &result);
@@ -191,7 +184,7 @@ int cli_explore(int argc, char **argv)
 
     if (status == CLI_OK && (!summary || !campaign)) {
         fputs("dxgkhost: out of memory\n", stderr);
-        status = CLI_ERROR;
+        status = CLI_HOST;
     }
     if (status == CLI_OK) {
         campaign->options = &options;
@@ -204,7 +197,7 @@ int cli_explore(int argc, char **argv)
         take_interrupts();
         if (!run(campaign)) {
             fputs("dxgkhost: no process could be started\n", stderr);
-            status = CLI_ERROR;
+            status = CLI_HOST;
         }
         for (uint32_t i = 0; interrupt && i < campaign->workers; i++)
             if (campaign->worker[i].pid)
@@ -215,16 +208,15 @@ int cli_explore(int argc, char **argv)
         if (campaign->progress)
             fputs("\r\033[K", stderr);
         explore_report_print(&options, summary);
-        if (options.json && !explore_report_write_json(&options, summary))
-            status = CLI_ERROR;
-        if (status == CLI_OK && summary->failed)
-            status = CLI_DRIVER;
+        status = cli_graver(status, summary->status);
         if (interrupt) {
             fprintf(stderr, "dxgkhost: interrupted by SIG%s after %llu of %llu seeds\n",
                     sigabbrev_np(interrupt), (unsigned long long)summary->run,
                     (unsigned long long)seeds_in_all(&options));
-            status = 128 + interrupt;
+            status = CLI_INTERRUPTED + interrupt;
         }
+        if (!explore_results_write(&options, summary, status) && status == CLI_OK)
+            status = CLI_HOST;
     }
     free(campaign);
     free(summary);

@@ -58,6 +58,20 @@ static bool parse_count(const char *value, uint32_t most, uint32_t *count)
 
 enum option_answer { NOT_MINE, MINE, WRONG };
 
+static enum option_answer result_option(struct explore_options *options, const char *name,
+                                        const char *value)
+{
+    const char **path = strcmp(name, "--json") == 0    ? &options->json
+                        : strcmp(name, "--junit") == 0 ? &options->junit
+                        : strcmp(name, "--sarif") == 0 ? &options->sarif
+                                                       : NULL;
+
+    if (!path)
+        return NOT_MINE;
+    *path = value;
+    return *value ? MINE : WRONG;
+}
+
 static enum option_answer own_option(struct explore_options *options, const char *name,
                                      const char *value)
 {
@@ -71,11 +85,7 @@ static enum option_answer own_option(struct explore_options *options, const char
         return parse_count(value, EXPLORE_DISTINCT, &options->stop_after) ? MINE : WRONG;
     if (strcmp(name, "--limit") == 0)
         return parse_count(value, 86400, &options->limit_s) ? MINE : WRONG;
-    if (strcmp(name, "--json") == 0) {
-        options->json = value;
-        return *value ? MINE : WRONG;
-    }
-    return NOT_MINE;
+    return result_option(options, name, value);
 }
 
 static int take_own(struct explore_options *options, int argc, char **argv, bool *seeds)
@@ -85,8 +95,7 @@ static int take_own(struct explore_options *options, int argc, char **argv, bool
 
         if (strcmp(argv[i], "--seed") == 0 || strcmp(argv[i], "--trace") == 0 ||
             strcmp(argv[i], "--trace-dxgkrnl") == 0 || strcmp(argv[i], "--frames") == 0 ||
-            strcmp(argv[i], "--animation") == 0 || strcmp(argv[i], "--watch") == 0 ||
-            strcmp(argv[i], "--junit") == 0 || strcmp(argv[i], "--sarif") == 0)
+            strcmp(argv[i], "--animation") == 0 || strcmp(argv[i], "--watch") == 0)
             return cli_usage_error("not an option of explore", argv[i]);
         if (strncmp(argv[i], "-j", 2) == 0 && argv[i][2]) { /* -j4 */
             if (own_option(options, "-j", argv[i] + 2) != MINE)
@@ -110,6 +119,13 @@ static int take_own(struct explore_options *options, int argc, char **argv, bool
     return CLI_OK;
 }
 
+static bool can_write(const struct explore_options *options)
+{
+    return (!options->json || cli_can_write(options->json)) &&
+           (!options->junit || cli_can_write(options->junit)) &&
+           (!options->sarif || cli_can_write(options->sarif));
+}
+
 int explore_options_parse(struct explore_options *options, int argc, char **argv)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -118,6 +134,8 @@ int explore_options_parse(struct explore_options *options, int argc, char **argv
     int status;
 
     memset(options, 0, sizeof(*options));
+    options->argc = argc;
+    options->argv = argv;
     options->shard = options->shards = 1;
     options->limit_s = 300;
     options->workers = processors > 0 && processors < (long)EXPLORE_WORKERS ? (uint32_t)processors
@@ -125,7 +143,7 @@ int explore_options_parse(struct explore_options *options, int argc, char **argv
     options->run_argv = calloc((size_t)argc + 1, sizeof(*options->run_argv));
     if (!options->run_argv) {
         fputs("dxgkhost: out of memory\n", stderr);
-        return CLI_ERROR;
+        return CLI_HOST;
     }
     status = take_own(options, argc, argv, &seeds);
     if (status == CLI_OK)
@@ -136,10 +154,9 @@ int explore_options_parse(struct explore_options *options, int argc, char **argv
     }
     if (status == CLI_OK && options->run.isolated && !cli_isolate_possible(&why)) {
         fprintf(stderr, "dxgkhost: --isolate: %s\n", why);
-        status = CLI_ERROR;
+        status = CLI_HOST;
     }
-    if (status == CLI_OK &&
-        (!cli_options_ready(&options->run) || (options->json && !cli_can_write(options->json))))
-        status = CLI_ERROR;
+    if (status == CLI_OK && (!cli_options_ready(&options->run) || !can_write(options)))
+        status = CLI_USAGE;
     return status;
 }

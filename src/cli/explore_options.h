@@ -11,6 +11,8 @@
 
 struct explore_options {
     struct cli_options run;
+    int argc; /* all arguments */
+    char **argv;
     int run_argc; /* arguments that are run's, driver and workload first, without the seed */
     char **run_argv;
     uint64_t first, last;
@@ -18,7 +20,7 @@ struct explore_options {
     uint32_t shard, shards; /* 1 .. shards */
     uint32_t stop_after;    /* 0: never */
     uint32_t limit_s;
-    const char *json;
+    const char *json, *junit, *sarif;
 };
 
 /* `options->run_argv` is for the caller to free. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The results of a campaign: failures grouped by rule and place, each with the command that
  * reproduces it. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +9,8 @@
 #include "cli/explore_report.h"
 #include "cli/explore_options.h"
 #include "cli/explore_result.h"
-#include "cli/json.h"
-#include "cli/shell_word.h"
+#include "cli/result.h"
+#include "cli/verdict.h"
 
 static bool is_same(const struct explore_failure *a, const struct explore_failure *b)
 {
@@ -58,6 +57,7 @@ void explore_report_add(struct explore_summary *summary, const struct explore_re
     uint32_t count = result->failures < EXPLORE_FAILURES ? result->failures : EXPLORE_FAILURES;
 
     summary->run++;
+    summary->status = cli_graver(summary->status, result->status);
     summary->failed += count != 0;
     for (uint32_t i = 0; i < count; i++) {
         bool again = false;
@@ -72,13 +72,9 @@ void explore_report_add(struct explore_summary *summary, const struct explore_re
 
 /* ---- the command ---- */
 
-static void put_command(FILE *out, const struct explore_options *options, uint64_t seed)
+void explore_put_command(FILE *out, const struct explore_options *options, uint64_t seed)
 {
-    fputs("dxgkhost run", out);
-    for (int i = 0; i < options->run_argc; i++) {
-        putc(' ', out);
-        cli_shell_word(out, options->run_argv[i]);
-    }
+    cli_put_command(out, "run", options->run_argc, options->run_argv);
     fprintf(out, " --seed %" PRIu64, seed);
 }
 
@@ -104,7 +100,7 @@ void explore_report_print(const struct explore_options *options,
                     (double)failure->virtual_ns / 1e6);
         fprintf(out, "  first with seed %" PRIu64 ", %" PRIu64 " seed%s in all; again with\n  ",
                 distinct->seed, distinct->seeds, distinct->seeds == 1 ? "" : "s");
-        put_command(out, options, distinct->seed);
+        explore_put_command(out, options, distinct->seed);
         putc('\n', out);
     }
     if (summary->lost)
@@ -112,72 +108,4 @@ void explore_report_print(const struct explore_options *options,
     if (summary->run)
         fprintf(stderr, "%.1f s, %.0f seeds a second\n", summary->seconds,
                 (double)summary->run / summary->seconds);
-}
-
-/* ---- JSON ---- */
-
-static void put_failure(struct cli_json *json, const struct explore_options *options,
-                        const struct explore_distinct *distinct)
-{
-    const struct explore_failure *failure = &distinct->failure;
-    char *command = NULL;
-    size_t bytes;
-    FILE *memory = open_memstream(&command, &bytes);
-
-    cli_json_object(json, NULL);
-    cli_json_text(json, "rule", failure->rule);
-    cli_json_text(json, "severity", failure->severity);
-    cli_json_text(json, "where", failure->where);
-    cli_json_text(json, "seen", failure->seen);
-    cli_json_text(json, "thread", failure->thread);
-    cli_json_number(json, "virtual_ns", failure->virtual_ns);
-    cli_json_number(json, "seed", distinct->seed);
-    cli_json_number(json, "seeds", distinct->seeds);
-    if (memory) {
-        put_command(memory, options, distinct->seed);
-        if (fclose(memory) == 0)
-            cli_json_text(json, "command", command);
-        free(command);
-    }
-    cli_json_end(json);
-}
-
-static void put_summary(struct cli_json *json, const struct explore_options *options,
-                        const struct explore_summary *summary)
-{
-    cli_json_object(json, NULL);
-    cli_json_text(json, "driver", options->run.driver);
-    cli_json_text(json, "workload", options->run.workload);
-    cli_json_number(json, "first", options->first);
-    cli_json_number(json, "last", options->last);
-    cli_json_number(json, "shard", options->shard);
-    cli_json_number(json, "shards", options->shards);
-    cli_json_number(json, "run", summary->run);
-    cli_json_number(json, "failed", summary->failed);
-    cli_json_seconds(json, "seconds", summary->seconds);
-    cli_json_array(json, "failures");
-    for (uint32_t i = 0; i < summary->distinct; i++)
-        put_failure(json, options, &summary->list[i]);
-    cli_json_end(json);
-    cli_json_end(json);
-}
-
-bool explore_report_write_json(const struct explore_options *options,
-                               const struct explore_summary *summary)
-{
-    bool to_stdout = strcmp(options->json, "-") == 0, bad;
-    FILE *out = to_stdout ? stdout : fopen(options->json, "w");
-    struct cli_json json;
-
-    if (!out) {
-        fprintf(stderr, "dxgkhost: %s: %s\n", options->json, strerror(errno));
-        return false;
-    }
-    cli_json_start(&json, out);
-    put_summary(&json, options, summary);
-    bad = ferror(out) != 0;
-    bad |= (to_stdout ? fflush(out) : fclose(out)) != 0;
-    if (bad)
-        fprintf(stderr, "dxgkhost: %s: writing failed\n", options->json);
-    return !bad;
 }

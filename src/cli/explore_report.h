@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "cli/explore_result.h"
 
@@ -25,13 +26,17 @@ struct explore_summary {
     uint32_t distinct;
     uint64_t lost; /* failures beyond the list */
     double seconds;
+    int status; /* the gravest of the seeds */
     struct explore_distinct list[EXPLORE_DISTINCT];
 };
 
 void explore_report_add(struct explore_summary *summary, const struct explore_result *result);
 void explore_report_print(const struct explore_options *options,
                           const struct explore_summary *summary);
-bool explore_report_write_json(const struct explore_options *options,
-                               const struct explore_summary *summary);
+/* The command that shows a seed again, as a shell takes it. */
+void explore_put_command(FILE *out, const struct explore_options *options, uint64_t seed);
+/* The files of --json, --junit and --sarif. False, with a message: one could not be written. */
+bool explore_results_write(const struct explore_options *options,
+                           const struct explore_summary *summary, int status);
 
 #endif

@@ -30,6 +30,7 @@
 #include "cli/isolate.h"
 #include "cli/pictures.h"
 #include "cli/session.h"
+#include "cli/verdict.h"
 #include "dxgkhost/recorder.h"
 
 double explore_worker_now(void)
@@ -48,6 +49,14 @@ static void cut(char *to, size_t bytes, const char *text)
 
     memcpy(to, text, length);
     to[length] = '\0';
+}
+
+/* Whole lines only. */
+static void cut_lines(char *to, size_t bytes, const char *text)
+{
+    cut(to, bytes, text);
+    if (strlen(text) >= bytes)
+        *(strrchr(to, '\n') ? strrchr(to, '\n') : to) = '\0';
 }
 
 static struct explore_failure *add(struct explore_result *result, const char *rule,
@@ -75,6 +84,7 @@ static void add_violation(struct explore_result *result, const struct dxgk_viola
     if (!failure)
         return;
     cut(failure->thread, sizeof(failure->thread), v->thread ? v->thread : "");
+    cut_lines(failure->stack, sizeof(failure->stack), v->stack ? v->stack : "");
     failure->virtual_ns = v->virtual_ns;
 }
 
@@ -123,12 +133,13 @@ static void run_seed(struct cli_options *run, uint64_t seed, struct explore_resu
     struct cli_session session;
 
     run->config.seed = seed;
-    memset(result, 0, sizeof(*result));
+    memset(result, 0, explore_result_bytes(0));
     result->seed = seed;
     cli_session_run(&session, run);
     if (session.machine)
         add_violations(result, &session);
     add_rest(result, &session);
+    result->status = result->failures ? cli_verdict(&session) : CLI_OK;
     if (result->failures)
         cli_pictures_write_seed(&session, seed);
     cli_session_finish(&session);
@@ -148,6 +159,27 @@ static bool read_all(int from, void *to, size_t bytes)
             return false;
         done += (size_t)got;
     }
+    return true;
+}
+
+/* Code of a driver may have written it. */
+static void end_texts(struct explore_failure *failure)
+{
+    failure->rule[sizeof(failure->rule) - 1] = '\0';
+    failure->severity[sizeof(failure->severity) - 1] = '\0';
+    failure->where[sizeof(failure->where) - 1] = '\0';
+    failure->seen[sizeof(failure->seen) - 1] = '\0';
+    failure->thread[sizeof(failure->thread) - 1] = '\0';
+    failure->stack[sizeof(failure->stack) - 1] = '\0';
+}
+
+static bool read_result(int from, struct explore_result *result)
+{
+    if (!read_all(from, result, explore_result_bytes(0)) || result->failures > EXPLORE_FAILURES ||
+        !read_all(from, result->failure, result->failures * sizeof(result->failure[0])))
+        return false;
+    for (uint32_t i = 0; i < result->failures; i++)
+        end_texts(&result->failure[i]);
     return true;
 }
 
@@ -189,7 +221,7 @@ _Noreturn static void work(const struct explore_options *options, struct dxgk_re
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != campaign) /* it ended before */
-        _exit(CLI_ENDED);
+        _exit(CLI_HOST);
     signal(SIGINT, SIG_IGN); /* the campaign ends its workers */
     signal(SIGTERM, SIG_IGN);
     be_quiet();
@@ -197,11 +229,11 @@ _Noreturn static void work(const struct explore_options *options, struct dxgk_re
         (void)dxgk_recorder_catch(recorder);
     run.config.recorder = recorder;
     if (broker >= 0 && !cli_isolate(broker, &why))
-        _exit(CLI_ERROR);
+        _exit(CLI_HOST);
     run.config.depot = dxgk_depot_create(); /* optional: without it, runs are only slower */
     while (read_all(from, &seed, sizeof(seed))) {
         run_seed(&run, seed, &result);
-        if (!write_all(to, &result, sizeof(result)) || result.last)
+        if (!write_all(to, &result, explore_result_bytes(result.failures)) || result.last)
             break;
     }
     if (recorder)
@@ -290,6 +322,11 @@ bool explore_worker_give(struct explore_worker *worker, uint64_t seed)
     return write_all(worker->to, &seed, sizeof(seed));
 }
 
+bool explore_worker_take(const struct explore_worker *worker, struct explore_result *result)
+{
+    return read_result(worker->from, result) && result->seed == worker->seed;
+}
+
 void explore_worker_stop(struct explore_worker *worker)
 {
     if (!worker->pid)
@@ -318,6 +355,7 @@ static void add_ending(struct explore_result *result, const struct explore_worke
     failure = add(result, worker->overdue ? "hang" : "crash", "error", where, seen);
     cut(failure->thread, sizeof(failure->thread), place.thread);
     failure->virtual_ns = place.virtual_ns;
+    result->status = place.in_driver ? CLI_STOPPED : CLI_HOST;
 }
 
 static void add_recorded(struct explore_result *result, const struct dxgk_recorder *recorder)
@@ -341,10 +379,10 @@ static void add_recorded_apart(struct explore_result *result, const struct dxgk_
     reader = fork();
     if (reader == 0) {
         add_recorded(&more, recorder);
-        _exit(write_all(results[1], &more, sizeof(more)) ? 0 : 1);
+        _exit(write_all(results[1], &more, explore_result_bytes(more.failures)) ? 0 : 1);
     }
     close(results[1]);
-    if (reader > 0 && read_all(results[0], &more, sizeof(more)))
+    if (reader > 0 && read_result(results[0], &more))
         *result = more;
     close(results[0]);
     while (reader > 0 && waitpid(reader, NULL, 0) < 0 && errno == EINTR)

@@ -26,6 +26,8 @@ struct explore_worker {
 bool explore_worker_start(struct explore_worker *worker, const struct explore_worker *all,
                           uint32_t count, const struct explore_options *options);
 bool explore_worker_give(struct explore_worker *worker, uint64_t seed);
+/* Reads the result of a seed. False: there is none, or no whole one. */
+bool explore_worker_take(const struct explore_worker *worker, struct explore_result *result);
 /* After its results have ended: fetch the process, and say what became of the seed that it had. */
 void explore_worker_fetch(struct explore_worker *worker, struct explore_result *result);
 void explore_worker_stop(struct explore_worker *worker);

@@ -28,7 +28,7 @@ static void log_line(void *context, const char *line)
 static int fail(const char *error, const char *otherwise)
 {
     fprintf(stderr, "dxgkhost: %s\n", error[0] ? error : otherwise);
-    return CLI_ERROR;
+    return CLI_HOST;
 }
 
 /* What came up when the driver was stopped, after its verdict. True: rules were broken, then or
@@ -57,13 +57,13 @@ static int inspect(const struct cli_options *options, struct dxgk_machine *machi
     }
     if (options->registry &&
         dxgk_machine_load_registry(machine, options->registry, error, sizeof(error)) != DXGK_OK)
-        return fail(error, "the registry could not be loaded");
+        return fail(error, "the registry could not be loaded"), CLI_USAGE;
     if (options->device &&
         dxgk_machine_add_device(machine, options->device, options->device_set, options->device_sets,
                                 error, sizeof(error)) != DXGK_OK)
-        return fail(error, "the device could not be added");
+        return fail(error, "the device could not be added"), CLI_REFUSED;
     if (cli_plug_monitors(machine, options, error, sizeof(error)) != DXGK_OK)
-        return fail(error, "a monitor could not be plugged in");
+        return fail(error, "a monitor could not be plugged in"), CLI_USAGE;
     result = dxgk_machine_inspect(machine, options->driver, print_line, NULL, error, sizeof(error));
     fflush(stdout);
     if (result != DXGK_OK)
@@ -73,8 +73,8 @@ static int inspect(const struct cli_options *options, struct dxgk_machine *machi
         result = DXGK_DRIVER_STOPPED;
     broken = broke_rules(machine, told);
     if (result == DXGK_DRIVER_STOPPED)
-        return CLI_DRIVER;
-    return result == DXGK_OK && !broken ? CLI_OK : CLI_ERROR;
+        return CLI_STOPPED;
+    return result != DXGK_OK ? CLI_REFUSED : broken ? CLI_BROKEN : CLI_OK;
 }
 
 /* In the process of the machine. */

@@ -17,7 +17,7 @@ int cli_check_output(int status)
         return status;
     clearerr(stdout); /* told once */
     fprintf(stderr, "dxgkhost: standard output: %s\n", why);
-    return status == CLI_OK ? CLI_ERROR : status;
+    return status == CLI_OK ? CLI_HOST : status;
 }
 
 bool cli_can_write(const char *path)

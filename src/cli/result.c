@@ -7,24 +7,14 @@
 
 #include <stdlib.h>
 
-const char *cli_outcome(const struct cli_session *session, int status)
+const char *cli_outcome(int status)
 {
-    const bool stopped = session &&
-                         (session->loaded == DXGK_DEADLOCK || session->result == DXGK_DEADLOCK ||
-                          session->ended == DXGK_DEADLOCK ||
-                          (cli_session_stopped(session) && status == CLI_DRIVER));
+    static const char *const outcome[] = {
+        [CLI_OK] = "passed",      [CLI_FAILED] = "failed", [CLI_USAGE] = "lost",
+        [CLI_BROKEN] = "broken",  [CLI_HOST] = "lost",     [CLI_STOPPED] = "stopped",
+        [CLI_REFUSED] = "refused"};
 
-    if (status > 128)
-        return "interrupted";
-    if (!session)
-        return status == CLI_DRIVER ? "stopped" : "lost";
-    if (stopped)
-        return "stopped";
-    if (status == CLI_DRIVER)
-        return "broken";
-    if (status == CLI_OK)
-        return "passed";
-    return session->loaded != DXGK_OK ? "refused" : "failed";
+    return status > CLI_INTERRUPTED ? "interrupted" : outcome[status];
 }
 
 bool cli_result_expected(const struct cli_result *result, const struct dxgk_violation *violation)
@@ -32,7 +22,16 @@ bool cli_result_expected(const struct cli_result *result, const struct dxgk_viol
     return result->session && cli_session_expects(result->session, violation->rule);
 }
 
-void cli_result_command(struct cli_json *json, const char *name, const struct cli_options *options)
+void cli_put_command(FILE *out, const char *command, int argc, char *const *argv)
+{
+    fprintf(out, "dxgkhost %s", command);
+    for (int i = 0; i < argc; i++) {
+        putc(' ', out);
+        cli_shell_word(out, argv[i]);
+    }
+}
+
+void cli_result_command(struct cli_json *json, const char *name, const struct cli_result *result)
 {
     char *text = NULL;
     size_t bytes;
@@ -40,11 +39,7 @@ void cli_result_command(struct cli_json *json, const char *name, const struct cl
 
     if (!memory)
         return;
-    fputs("dxgkhost run", memory);
-    for (int i = 0; i < options->argc; i++) {
-        putc(' ', memory);
-        cli_shell_word(memory, options->argv[i]);
-    }
+    cli_put_command(memory, result->command, result->argc, result->argv);
     if (fclose(memory) == 0)
         cli_json_text(json, name, text);
     free(text);

@@ -15,7 +15,10 @@ struct cli_session;
 
 struct cli_result {
     const struct cli_options *options;
-    const struct cli_session *session; /* NULL: the machine's process ended without a result */
+    const char *command; /* "run", "explore" */
+    int argc;            /* what follows it */
+    char **argv;
+    const struct cli_session *session; /* NULL: its process ended without a result; a campaign */
     int status;                        /* of the program */
     const char *outcome;               /* cli_outcome */
     const char *message;               /* "": nothing to say */
@@ -24,14 +27,18 @@ struct cli_result {
     /* The broken rules, and where they come from. */
     bool (*violation)(const void *from, size_t index, struct dxgk_violation *violation);
     const void *from;
+    /* Writes the command that shows this one again. NULL: it is that of the result. */
+    void (*again)(const void *from, size_t index, FILE *out);
 };
 
 /* "passed", "failed" (the workload), "broken" (a rule, by the driver), "stopped" (by the driver),
- * "refused" (the adapter), "interrupted", "lost" (the machine's process, or a result). */
-const char *cli_outcome(const struct cli_session *session, int status);
+ * "refused" (the adapter), "interrupted", "lost" (the machine's process, or a result): what an exit
+ * status means. */
+const char *cli_outcome(int status);
 bool cli_result_expected(const struct cli_result *result, const struct dxgk_violation *violation);
-/* "command" or what the name is: the command line that repeats the run, as a shell takes it. */
-void cli_result_command(struct cli_json *json, const char *name, const struct cli_options *options);
+/* The command line that repeats it, as a shell takes it: to a stream, or as a member. */
+void cli_put_command(FILE *out, const char *command, int argc, char *const *argv);
+void cli_result_command(struct cli_json *json, const char *name, const struct cli_result *result);
 
 /* The forms, each in a file of its name; false: it could not be written. */
 bool cli_result_json(const struct cli_result *result, FILE *file);

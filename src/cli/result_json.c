@@ -148,7 +148,7 @@ static void put_head(struct cli_json *json, const struct cli_result *result)
     cli_json_text(json, "driver", options->driver);
     cli_json_text(json, "workload", options->workload);
     cli_json_number(json, "seed", options->config.seed);
-    cli_result_command(json, "command", options);
+    cli_result_command(json, "command", result);
     cli_json_text(json, "result", result->status == CLI_OK ? "PASS" : "FAIL");
     cli_json_text(json, "outcome", result->outcome);
     cli_json_number(json, "status", (uint64_t)result->status);

@@ -5,6 +5,7 @@
  * its end is an error of the first case.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/expected.h"
@@ -45,11 +46,11 @@ static void put_attribute(FILE *out, const char *name, const char *value)
     putc('"', out);
 }
 
-/* Errors that the workload does not expect. */
+/* What the workload does not expect. */
 static bool fails(const struct cli_result *result, const struct dxgk_violation *v)
 {
-    return !cli_result_expected(result, v) &&
-           (strstr(v->severity, "error") || strstr(v->severity, "bug check"));
+    return !cli_result_expected(result, v) && !strstr(v->severity, "warning") &&
+           !strstr(v->severity, "note");
 }
 
 static void put_stack(FILE *out, const char *stack)
@@ -67,11 +68,34 @@ static void put_stack(FILE *out, const char *stack)
     }
 }
 
-static void put_violation(FILE *out, const struct dxgk_violation *v)
+/* The command that shows one of a campaign's failures. */
+static void put_again(FILE *out, const struct cli_result *result, size_t index)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *memory = result->again ? open_memstream(&text, &bytes) : NULL;
+
+    if (!memory)
+        return;
+    result->again(result->from, index, memory);
+    if (fclose(memory) == 0) {
+        put(out, "\nagain with: ");
+        put(out, text);
+    }
+    free(text);
+}
+
+static void put_violation(FILE *out, const struct cli_result *result, size_t index,
+                          const struct dxgk_violation *v)
 {
     fputs("    <testcase classname=\"rules\"", out);
-    put_attribute(out, "name", v->rule);
-    fputs(" time=\"0\">\n      <failure", out);
+    fputs(" name=\"", out);
+    put(out, v->rule);
+    if (v->where && v->where[0]) { /* another place is another case */
+        put(out, " in ");
+        put(out, v->where);
+    }
+    fputs("\" time=\"0\">\n      <failure", out);
     put_attribute(out, "type", v->severity);
     put_attribute(out, "message", v->seen);
     fputs(">", out);
@@ -88,6 +112,7 @@ static void put_violation(FILE *out, const struct dxgk_violation *v)
         fprintf(out, ", at %.6f ms, %" PRIu64 " times", (double)v->virtual_ns / 1e6, v->count);
     }
     put_stack(out, v->stack ? v->stack : "");
+    put_again(out, result, index);
     fputs("</failure>\n    </testcase>\n", out);
 }
 
@@ -112,6 +137,29 @@ static void put_workload(FILE *out, const struct cli_result *result)
     fprintf(out, "/>\n    </testcase>\n");
 }
 
+static void put_properties(FILE *out, const struct cli_result *result)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *memory = open_memstream(&text, &bytes);
+
+    fputs("    <properties>\n", out);
+    if (!result->again) /* a run */
+        fprintf(out, "      <property name=\"seed\" value=\"%" PRIu64 "\"/>\n",
+                result->options->config.seed);
+    fprintf(out, "      <property name=\"status\" value=\"%d\"/>\n", result->status);
+    if (memory) {
+        cli_put_command(memory, result->command, result->argc, result->argv);
+        if (fclose(memory) == 0) {
+            fputs("      <property name=\"command\"", out);
+            put_attribute(out, "value", text);
+            fputs("/>\n", out);
+        }
+        free(text);
+    }
+    fputs("    </properties>\n", out);
+}
+
 bool cli_result_junit(const struct cli_result *result, FILE *file)
 {
     const bool failed = strcmp(result->outcome, "failed") == 0,
@@ -124,18 +172,14 @@ bool cli_result_junit(const struct cli_result *result, FILE *file)
         broken += fails(result, &v);
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", file);
     fprintf(file,
-            "<testsuites>\n  <testsuite name=\"dxgkhost run\" tests=\"%" PRIu64
+            "<testsuites>\n  <testsuite name=\"dxgkhost %s\" tests=\"%" PRIu64
             "\" failures=\"%" PRIu64 "\" errors=\"%u\" skipped=\"0\" time=\"%.3f\">\n",
-            broken + 1, broken + failed, error, result->wall_s);
-    fputs("    <properties>\n      <property name=\"seed\"", file);
-    fprintf(file,
-            " value=\"%" PRIu64 "\"/>\n      <property name=\"status\" value=\"%d\"/>\n"
-            "    </properties>\n",
-            result->options->config.seed, result->status);
+            result->command, broken + 1, broken + failed, error, result->wall_s);
+    put_properties(file, result);
     put_workload(file, result);
     for (size_t i = 0; result->violation(result->from, i, &v); i++)
         if (fails(result, &v))
-            put_violation(file, &v);
+            put_violation(file, result, i, &v);
     fputs("  </testsuite>\n</testsuites>\n", file);
     return !ferror(file);
 }

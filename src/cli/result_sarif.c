@@ -141,7 +141,22 @@ static const char *level_of(const struct cli_result *result, const struct dxgk_v
     return strstr(v->severity, "warning") ? "warning" : "error";
 }
 
-static void put_violation(struct cli_json *json, const struct cli_result *result,
+/* The command that shows one of a campaign's failures. */
+static void put_again(struct cli_json *json, const struct cli_result *result, size_t index)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *memory = result->again ? open_memstream(&text, &bytes) : NULL;
+
+    if (!memory)
+        return;
+    result->again(result->from, index, memory);
+    if (fclose(memory) == 0)
+        cli_json_text(json, "again", text);
+    free(text);
+}
+
+static void put_violation(struct cli_json *json, const struct cli_result *result, size_t index,
                           const struct dxgk_violation *v)
 {
     const char *where = v->where ? v->where : "", *stack = v->stack ? v->stack : "";
@@ -163,6 +178,7 @@ static void put_violation(struct cli_json *json, const struct cli_result *result
     cli_json_text(json, "thread", v->thread ? v->thread : "");
     cli_json_number(json, "virtual_ns", v->virtual_ns);
     cli_json_flag(json, "expected", cli_result_expected(result, v));
+    put_again(json, result, index);
     cli_json_end(json);
     cli_json_end(json);
 }
@@ -209,7 +225,7 @@ static void put_invocation(struct cli_json *json, const struct cli_result *resul
 {
     cli_json_array(json, "invocations");
     cli_json_object(json, NULL);
-    cli_result_command(json, "commandLine", result->options);
+    cli_result_command(json, "commandLine", result);
     cli_json_number(json, "exitCode", (uint64_t)result->status);
     cli_json_flag(json, "executionSuccessful", strcmp(result->outcome, "lost") != 0);
     if (result->message[0]) {
@@ -247,7 +263,7 @@ bool cli_result_sarif(const struct cli_result *result, FILE *file)
     put_invocation(&json, result);
     cli_json_array(&json, "results");
     for (size_t i = 0; result->violation(result->from, i, &v); i++)
-        put_violation(&json, result, &v);
+        put_violation(&json, result, i, &v);
     cli_json_end(&json);
     cli_json_end(&json);
     cli_json_end(&json);

@@ -63,8 +63,11 @@ static bool violation_of_recorder(const void *recorder, size_t index,
 bool cli_results_write_lost(const struct cli_options *options, int status, const char *message)
 {
     const struct cli_result result = {.options = options,
+                                      .command = "run",
+                                      .argc = options->argc,
+                                      .argv = options->argv,
                                       .status = status,
-                                      .outcome = cli_outcome(NULL, status),
+                                      .outcome = cli_outcome(status),
                                       .message = message,
                                       .violation = violation_of_recorder,
                                       .from = options->config.recorder};

@@ -82,7 +82,7 @@ int cli_explain(int argc, char **argv)
     rule = verify_rule_find(argv[0]);
     if (!rule) {
         fprintf(stderr, "dxgkhost: no rule %s; 'dxgkhost rules' lists them\n", argv[0]);
-        return CLI_ERROR;
+        return CLI_FAILED;
     }
     print_rule(rule);
     for (text = rule->text; (step = next_id(text, id)) != 0; text += step) {
@@ -115,7 +115,7 @@ int cli_rules(int argc, char **argv)
     }
     if (!shown) {
         fprintf(stderr, "dxgkhost: no series %s\n", argv[0]);
-        return CLI_ERROR;
+        return CLI_FAILED;
     }
     return CLI_OK;
 }

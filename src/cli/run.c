@@ -15,6 +15,7 @@
 #include "cli/session.h"
 #include "cli/shared.h"
 #include "cli/supervise.h"
+#include "cli/verdict.h"
 #include "cli/violations.h"
 
 static void row(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -29,50 +30,13 @@ static void row(const char *name, const char *format, ...)
     putchar('\n');
 }
 
-/* Rules that the driver broke and the workload does not expect. */
-static uint64_t unexpected(const struct cli_session *session)
-{
-    struct dxgk_violation v;
-    uint64_t count = 0;
-
-    for (size_t i = 0; dxgk_machine_violation(session->machine, i, &v); i++)
-        count += cli_session_unexpected(session, &v) ? v.count : 0;
-    return count;
-}
-
-/* The driver's fault comes before that of the workload (docs/robustness.md). What refused the
- * adapter is not a fault of the run: there was none. */
-static bool driver_at_fault(const struct cli_session *session)
-{
-    struct dxgk_violation v;
-    uint64_t refusing = 0;
-
-    if (session->loaded != DXGK_OK)
-        for (size_t i = 0; dxgk_machine_violation(session->machine, i, &v); i++)
-            refusing += v.refuses && cli_session_unexpected(session, &v) ? v.count : 0;
-    return unexpected(session) > refusing || session->statistics.leaks;
-}
-
-/* Whether the workload expects rules to be broken that were not; each is told. */
-static bool waited_in_vain(const struct cli_session *session)
+/* Rules that the workload expects to be broken and were not. */
+static void print_missed(const struct cli_session *session)
 {
     const char *rule;
-    size_t count = 0;
 
-    for (; (rule = cli_session_missed(session, count)) != NULL; count++)
+    for (size_t i = 0; (rule = cli_session_missed(session, i)) != NULL; i++)
         fprintf(stderr, "dxgkhost: a violation of %s was expected and did not happen\n", rule);
-    return count > 0;
-}
-
-/* Rules that clients broke and the workload does not expect. */
-static uint64_t client_errors(const struct cli_session *session)
-{
-    struct dxgk_violation v;
-    uint64_t count = 0;
-
-    for (size_t i = 0; dxgk_machine_violation(session->machine, i, &v); i++)
-        count += cli_session_client_error(session, &v) ? v.count : 0;
-    return count;
 }
 
 static void print_report(const struct cli_session *session, double wall)
@@ -170,6 +134,7 @@ static void print_violations(struct cli_session *session)
         fputs(waits, stderr);
 }
 
+/* The number of the signal; says so. */
 static int interrupted(const struct cli_session *session)
 {
     int number = atomic_load(&session->options->shared->interrupt);
@@ -177,53 +142,72 @@ static int interrupted(const struct cli_session *session)
     number = number ? number : SIGINT; /* without a supervisor */
     fprintf(stderr, "dxgkhost: interrupted by SIG%s at %.6f ms\n", sigabbrev_np(number),
             (double)session->statistics.virtual_ns / 1e6);
-    return 128 + number;
+    return number;
 }
 
-/* The exit status of the run; prints what was wrong. */
-static int judge(struct cli_session *session)
+static void print_stop(const struct dxgk_statistics *s)
 {
-    const struct dxgk_statistics *s = &session->statistics;
+    fprintf(stderr,
+            "dxgkhost: %s: bug check 0x%X (0x%" PRIX64 ", 0x%" PRIX64 ", 0x%" PRIX64 ", 0x%" PRIX64
+            ")\n",
+            s->bugcheck_client ? "a client stopped the machine" : "the driver was stopped",
+            s->bugcheck_code, s->bugcheck_parameter[0], s->bugcheck_parameter[1],
+            s->bugcheck_parameter[2], s->bugcheck_parameter[3]);
+}
+
+/* Why a workload did not pass. */
+static void print_failure(const struct cli_session *session)
+{
     const struct lua_workload *workload = &session->workload;
 
-    if (session->loaded != DXGK_OK) {
-        fprintf(stderr, "dxgkhost: %s\n",
-                session->error[0] ? session->error : "the driver could not be started");
-        print_refusals(session);
-        print_violations(session);
-        if (session->loaded == DXGK_INTERRUPTED)
-            return interrupted(session);
-        return session->loaded == DXGK_DRIVER_STOPPED || session->loaded == DXGK_DEADLOCK
-                   ? CLI_DRIVER
-                   : CLI_ERROR;
-    }
-    print_violations(session);
-    if (cli_session_stopped(session)) {
-        fprintf(stderr,
-                "dxgkhost: %s: bug check 0x%X (0x%" PRIX64 ", 0x%" PRIX64 ", 0x%" PRIX64
-                ", 0x%" PRIX64 ")\n",
-                s->bugcheck_client ? "a client stopped the machine" : "the driver was stopped",
-                s->bugcheck_code, s->bugcheck_parameter[0], s->bugcheck_parameter[1],
-                s->bugcheck_parameter[2], s->bugcheck_parameter[3]);
-        return s->bugcheck_client && !unexpected(session) ? CLI_ERROR : CLI_DRIVER;
-    }
-    if (session->result == DXGK_INTERRUPTED || session->ended == DXGK_INTERRUPTED)
-        return interrupted(session);
-    if (session->result == DXGK_DEADLOCK || session->ended == DXGK_DEADLOCK) {
-        fprintf(stderr, "dxgkhost: deadlock: every thread waits and nothing can happen any more\n");
-        return CLI_DRIVER;
-    }
     if (session->result == DXGK_TIME_UP)
         fprintf(stderr, "dxgkhost: the limit of virtual time was reached\n");
     else if (!workload->passed && workload->message[0])
         fprintf(stderr, "dxgkhost: %s\n", workload->message);
     if (session->result == DXGK_TIME_UP || !workload->passed)
         print_refusals(session);
-    if (session->power_error[0]) {
+    if (session->power_error[0])
         fprintf(stderr, "dxgkhost: --power-cycle: %s\n", session->power_error);
-        return CLI_ERROR;
+}
+
+/* What was wrong; returns the exit status of the run. */
+static int judge(struct cli_session *session)
+{
+    const int status = cli_verdict(session);
+
+    if (session->loaded != DXGK_OK) {
+        fprintf(stderr, "dxgkhost: %s\n",
+                session->error[0] ? session->error : "the driver could not be started");
+        print_refusals(session);
     }
-    return session->result == DXGK_OK && workload->finished && workload->passed ? CLI_OK : CLI_ERROR;
+    print_violations(session);
+    if (status == CLI_INTERRUPTED)
+        return status + interrupted(session);
+    if (session->loaded != DXGK_OK)
+        return status;
+    if (cli_session_stopped(session))
+        print_stop(&session->statistics);
+    else if (session->result == DXGK_DEADLOCK || session->ended == DXGK_DEADLOCK)
+        fprintf(stderr, "dxgkhost: deadlock: every thread waits and nothing can happen any more\n");
+    else
+        print_failure(session);
+    return status;
+}
+
+/* What else is counted against it. */
+static void print_faults(const struct cli_session *session, int status)
+{
+    const struct dxgk_statistics *s = &session->statistics;
+    const bool passed = session->result == DXGK_OK && session->workload.passed;
+
+    if (status == CLI_BROKEN)
+        fprintf(stderr, "dxgkhost: rules were broken (%" PRIu64 " violations, %" PRIu64 " leaks)\n",
+                s->violations, s->leaks);
+    if (status == CLI_BROKEN || status == CLI_STOPPED || (status == CLI_FAILED && passed))
+        print_missed(session);
+    if (status == CLI_FAILED && passed && cli_client_errors(session))
+        fprintf(stderr, "dxgkhost: the workload broke rules for clients (%" PRIu64 " errors)\n",
+                s->client_errors);
 }
 
 /* ---- results for programs ---- */
@@ -264,9 +248,12 @@ static bool write_results(const struct cli_session *session, int status, double 
 {
     char message[4096];
     const struct cli_result result = {.options = session->options,
+                                      .command = "run",
+                                      .argc = session->options->argc,
+                                      .argv = session->options->argv,
                                       .session = session,
                                       .status = status,
-                                      .outcome = cli_outcome(session, status),
+                                      .outcome = cli_outcome(status),
                                       .message = message,
                                       .wall_s = wall,
                                       .statistics = &session->statistics,
@@ -277,46 +264,49 @@ static bool write_results(const struct cli_session *session, int status, double 
     return cli_results_write(&result);
 }
 
+/* The text of --report. False, with a message: there is none. */
+static bool print_reports(const struct cli_session *session)
+{
+    const char *name = cli_report_names[session->failed_report];
+
+    if (session->report_text) {
+        fputs(session->report_text, stdout);
+        return true;
+    }
+    if (session->options->reports && session->report_error[0])
+        fprintf(stderr, "dxgkhost: --report %s: %s\n", name, session->report_error);
+    else if (session->options->reports)
+        fprintf(stderr, "dxgkhost: %s: the %s report could not be written\n", session->options->out,
+                name);
+    return !session->options->reports;
+}
+
+/* False, with a message: something could not be written. */
+static bool write_files(struct cli_session *session)
+{
+    bool all = print_reports(session);
+
+    all &= cli_pictures_write(session);
+    if (session->options->trace_file)
+        all &= write_trace(session);
+    if (session->options->dxgkrnl_file)
+        all &= write_dxgkrnl(session);
+    return all;
+}
+
 /* The last lines; returns the exit status. */
 static int conclude(struct cli_session *session, double wall)
 {
-    const struct cli_options *options = session->options;
-    int status = judge(session);
     bool tells = session->workload.finished || session->result == DXGK_INTERRUPTED;
+    int status = judge(session);
 
     if (tells)
         print_report(session, wall);
-    if (session->report_text)
-        fputs(session->report_text, stdout);
-    else if (options->reports) {
-        if (session->report_error[0])
-            fprintf(stderr, "dxgkhost: --report %s: %s\n", cli_report_names[session->failed_report],
-                    session->report_error);
-        else
-            fprintf(stderr, "dxgkhost: %s: the %s report could not be written\n", options->out,
-                    cli_report_names[session->failed_report]);
-        status = status == CLI_OK ? CLI_ERROR : status;
-    }
-    if (!cli_pictures_write(session) && status == CLI_OK)
-        status = CLI_ERROR;
-    if (options->trace_file && !write_trace(session) && status == CLI_OK)
-        status = CLI_ERROR;
-    if (options->dxgkrnl_file && !write_dxgkrnl(session) && status == CLI_OK)
-        status = CLI_ERROR;
-    if ((status == CLI_OK || status == CLI_ERROR) && driver_at_fault(session)) {
-        fprintf(stderr, "dxgkhost: rules were broken (%" PRIu64 " violations, %" PRIu64 " leaks)\n",
-                session->statistics.violations, session->statistics.leaks);
-        status = CLI_DRIVER;
-    }
-    if ((status == CLI_OK || status == CLI_DRIVER) && waited_in_vain(session) && status == CLI_OK)
-        status = CLI_ERROR;
-    if (status == CLI_OK && client_errors(session)) {
-        fprintf(stderr, "dxgkhost: the workload broke rules for clients (%" PRIu64 " errors)\n",
-                session->statistics.client_errors);
-        status = CLI_ERROR;
-    }
+    if (!write_files(session) && status == CLI_OK)
+        status = CLI_HOST;
+    print_faults(session, status);
     if (!write_results(session, status, wall) && status == CLI_OK)
-        status = CLI_ERROR;
+        status = CLI_HOST;
     if (tells)
         printf("  %-22s %s%s%s\n", "result", status == CLI_OK ? "PASS" : "FAIL",
                session->workload.message[0] ? ": " : "", session->workload.message);
@@ -334,11 +324,11 @@ static int run(struct cli_options *options)
     cli_session_run(&session, options);
     atomic_store(&options->shared->runs, false);
     cli_clear_line(options->shared);
-    if (!session.machine || session.bad_severity) {
+    if (!session.machine || session.bad_option) {
         const char *why = session.error[0] ? session.error : "the machine could not be built";
 
         fprintf(stderr, "dxgkhost: %s\n", why);
-        status = session.bad_severity ? CLI_USAGE : CLI_ERROR;
+        status = session.bad_option ? CLI_USAGE : CLI_HOST;
         (void)cli_results_write_lost(options, status, why);
     } else {
         status = conclude(&session, now() - start);
@@ -366,12 +356,12 @@ int cli_run(int argc, char **argv)
     if (status != CLI_OK)
         return status;
     if (!cli_options_ready(&options))
-        return CLI_ERROR;
+        return CLI_USAGE;
     if (open_result(options.trace, &options.trace_file) &&
         open_result(options.trace_dxgkrnl, &options.dxgkrnl_file) && cli_results_open(&options))
         status = cli_supervise(&options, run);
     else
-        status = CLI_ERROR;
+        status = CLI_USAGE;
     if (options.trace_file)
         fclose(options.trace_file);
     if (options.dxgkrnl_file)

@@ -122,13 +122,16 @@ static void run(struct cli_session *session)
     if (options->registry)
         session->loaded = dxgk_machine_load_registry(machine, options->registry, session->error,
                                                      sizeof(session->error));
+    session->bad_option = session->loaded != DXGK_OK;
     if (session->loaded == DXGK_OK)
         session->loaded = dxgk_machine_add_device(machine, options->device, options->device_set,
                                                   options->device_sets, session->error,
                                                   sizeof(session->error));
-    if (session->loaded == DXGK_OK)
+    if (session->loaded == DXGK_OK) {
         session->loaded = cli_plug_monitors(machine, options, session->error,
                                             sizeof(session->error));
+        session->bad_option = session->loaded != DXGK_OK;
+    }
     if (session->loaded == DXGK_OK)
         session->loaded = dxgk_machine_load_driver(machine, options->driver, session->error,
                                                    sizeof(session->error));
@@ -182,9 +185,9 @@ void cli_session_run(struct cli_session *session, const struct cli_options *opti
         .memory_limit = options->script_memory,
         .progress = isatty(STDERR_FILENO),
     };
-    session->bad_severity = !cli_set_severities(session->machine, options, session->error,
-                                                sizeof(session->error));
-    if (!session->bad_severity)
+    session->bad_option = !cli_set_severities(session->machine, options, session->error,
+                                              sizeof(session->error));
+    if (!session->bad_option)
         run(session);
 }
 

@@ -74,8 +74,8 @@ struct cli_session {
     struct dxgk_machine *machine; /* NULL: it could not be created; error says why */
     struct lua_workload workload;
     enum dxgk_result loaded, result,
-        ended;         /* outcome of: device and driver; the workload; the shutdown */
-    bool bad_severity; /* an option named an unknown rule or severity */
+        ended;       /* outcome of: device and driver; the workload; the shutdown */
+    bool bad_option; /* of a severity, the registry or a monitor: `error` says why */
     struct dxgk_statistics statistics;
     bool tables_checked; /* --check-page-tables, at the end of the workload */
     struct dxgk_table_check tables;

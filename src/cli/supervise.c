@@ -110,7 +110,7 @@ _Noreturn static void be_worker(struct cli_options *options,
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != supervisor)
-        _exit(CLI_ENDED);
+        _exit(CLI_HOST);
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
@@ -120,7 +120,7 @@ _Noreturn static void be_worker(struct cli_options *options,
     (void)dxgk_recorder_catch(options->config.recorder); /* else its end has fewer words */
     if (broker >= 0 && !cli_isolate(broker, &why)) {
         fprintf(stderr, "dxgkhost: --isolate: %s\n", why);
-        status = CLI_ERROR;
+        status = CLI_HOST;
     } else {
         status = cli_check_output(work(options));
     }
@@ -289,7 +289,7 @@ static int supervise(struct cli_options *options, int (*work)(struct cli_options
         be_worker(options, work, self, &mask, other);
     if (watch.worker < 0) {
         fprintf(stderr, "dxgkhost: no process for the machine: %s\n", strerror(errno));
-        return CLI_ERROR;
+        return CLI_HOST;
     }
     if (watch.broker) {
         broker.worker = watch.worker;
@@ -316,20 +316,20 @@ static void *share(size_t bytes)
 
 int cli_supervise(struct cli_options *options, int (*work)(struct cli_options *options))
 {
-    int status = CLI_ERROR;
+    int status = CLI_HOST;
     const char *why;
 
     if (options->isolated && options->unsupervised)
         return cli_usage_error("an isolated machine needs its supervisor", "--no-supervisor");
     if (options->isolated && !cli_isolate_possible(&why)) {
         fprintf(stderr, "dxgkhost: --isolate: %s\n", why);
-        return CLI_ERROR;
+        return CLI_HOST;
     }
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing */
     options->shared = share(sizeof(*options->shared));
     if (!options->shared) {
         fputs("dxgkhost: out of memory\n", stderr);
-        return CLI_ERROR;
+        return CLI_HOST;
     }
     if (options->unsupervised) {
         signal(SIGINT, on_interrupt);

@@ -93,7 +93,7 @@ static const char text[] =
     "           --shard I/N            only every N-th seed, from the I-th on\n"
     "           --stop-after N         end when N different failures were found\n"
     "           --limit SECONDS        host time that one seed may take (default 300)\n"
-    "           --json FILE            results for programs (- for standard output)\n"
+    "           --json FILE            results for programs (- for standard output); --junit, --sarif as in run\n"
     "       dxgkhost inspect DRIVER    tell what a driver is, registers and answers\n"
     "                                  (with the options of run that are not for workloads)\n"
     "       dxgkhost explain ID        print a rule and the rules it leans on\n"

@@ -280,13 +280,13 @@ def case_iommu_words():
         done = run("escape.lua", "--iommu", "off,unjudged", "--out", folder, expect=1)
         if "IOMMU-075" in done.stderr:
             fail(f"the access was judged\n{done.stderr}")
-        done = run("empty.lua", "--iommu", "remap,opt-out", "--out", folder, expect=1)
+        done = run("empty.lua", "--iommu", "remap,opt-out", "--out", folder, expect=6)
         if "IOMMU-026" not in done.stderr:
             fail(f"remapping was not refused\n{done.stderr}")
         run("empty.lua", "--iommu", "remap", "--iommu", "isolation", "--out", folder)
         for words in ("", "on", "off,", ",off", "flags=", "flags=x", "flags=0x100000000", "isolation remap"):
             run("empty.lua", "--iommu", words, "--out", folder, expect=2)
-        done = run("empty.lua", "--iommu", "flags=0x20", "--out", folder, expect=1)
+        done = run("empty.lua", "--iommu", "flags=0x20", "--out", folder, expect=4)
         if "IOMMUFlags" not in done.stderr:
             fail(f"a bit that IOMMUFlags does not have was taken\n{done.stderr}")
 
@@ -574,10 +574,10 @@ def case_inspect():
     expect_lines(done, "verdict", "starts")
     own = os.path.join(BUILD, "tests", "drivers")
     expect_lines(program("inspect", os.path.join(own, "seeds", "seeds12.so")), "verdict", "loads; no device was there to start an adapter for")
-    expect_lines(program("inspect", os.path.join(own, "single_engine.so"), "--device", "null", expect=1),
+    expect_lines(program("inspect", os.path.join(own, "single_engine.so"), "--device", "null", expect=6),
                  "capabilities: not asked for, the adapter did not come so far", "verdict",
                  "refused: single_engine.so: DxgkDdiStartDevice returned STATUS_DEVICE_CONFIGURATION_ERROR")
-    expect_lines(program("inspect", os.path.join(own, "fails_entry.so"), expect=1), "refused: fails_entry.so: DriverEntry returned",
+    expect_lines(program("inspect", os.path.join(own, "fails_entry.so"), expect=6), "refused: fails_entry.so: DriverEntry returned",
                  "found while the refused start was undone:", "error NT-027: fails_entry.so left a pool block of 100 bytes")
     with tempfile.TemporaryDirectory() as folder: # all flags by name
         habits = os.path.join(folder, "habits.reg")
@@ -593,7 +593,7 @@ def case_inspect():
         done = program("inspect", driver, "--device", "null", "--registry", habits, "--severity", "LIFE-030=note")
         if "LIFE-030" in done.stdout:
             fail(done.stdout)
-        done = program("inspect", driver, "--device", "null", "--registry", habits, "--strict", expect=1)
+        done = program("inspect", driver, "--device", "null", "--registry", habits, "--strict", expect=6)
         expect_lines(done, "refused: compute.so: LIFE-030:")
         if done.stdout.count("DxgkDdiNotifyAcpiEvent is not NULL") != 1: # once, and the other findings after it
             fail(done.stdout)
@@ -607,15 +607,15 @@ def case_inspect():
                      f"ntoskrnl.exe: {30 if 'clang' in path else 29} provided, 0 missing", # clang has __try
                      "provided KeWaitForSingleObject", "DxgkDdiPatch refgpu.sys!RefGpuPatch", "verdict")
     for path in windows_images("missing.sys", os.path.join("tests", "drivers")):
-        done = program("inspect", path, expect=1)
+        done = program("inspect", path, expect=6)
         expect_lines(done, "helper.sys: 0 provided, 2 missing", "missing #7", "missing KeNoSuchRoutine", "verdict", "refused: missing.sys:",
                      "warning LIFE-005: missing.sys imports 4 routines", "error LIFE-187: missing.sys called ntoskrnl.exe!KeNoSuchRoutine")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "bad.sys")
         with open(path, "wb") as out:
             out.write(b"MZ" + bytes(200))
-        one_line(program("inspect", path, expect=1), "bad.sys", "DOS program")
-        one_line(program("inspect", os.path.join(folder, "none.sys"), expect=1), "none.sys")
+        one_line(program("inspect", path, expect=6), "bad.sys", "DOS program")
+        one_line(program("inspect", os.path.join(folder, "none.sys"), expect=6), "none.sys")
 
 
 def case_modules():
@@ -624,10 +624,10 @@ def case_modules():
     workload = os.path.join(SOURCE, "workloads", "compositor.lua")
     for path in windows_images("uses_library.sys", os.path.join("tests", "drivers")):
         with tempfile.TemporaryDirectory() as folder:
-            done = program("run", path, workload, "--device", device, "--verbose", "--out", folder, expect=1)
+            done = program("run", path, workload, "--device", device, "--verbose", "--out", folder, expect=6)
             if "library initialized: 1" not in done.stderr or "left a" in done.stderr:
                 fail(done.stderr)
-            done = program("inspect", path, "--device", device, expect=1)
+            done = program("inspect", path, "--device", device, expect=6)
             expect_lines(done, "library.sys: 4 provided, 0 missing", "provided #9")
     for path in windows_images("uses_fails.sys", os.path.join("tests", "drivers")):
         with tempfile.TemporaryDirectory() as folder:
@@ -637,14 +637,14 @@ def case_modules():
     for path in windows_images("missing.sys", os.path.join("tests", "drivers")):
         with tempfile.TemporaryDirectory() as folder:
             start = ["run", path, workload, "--device", device, "--out", folder]
-            one_line(program(*start, expect=1), "imports 4 routines that the host does not have", "ntoskrnl.exe!KeNoSuchRoutine", "helper.sys!#7")
+            one_line(program(*start, expect=6), "imports 4 routines that the host does not have", "ntoskrnl.exe!KeNoSuchRoutine", "helper.sys!#7")
             done = program(*start, "--stub-missing", expect=3)
             if "LIFE-187" not in done.stderr:
                 fail(done.stderr)
 
 
 def case_bad_input():
-    """One clear line and exit status 1, or 2 for usage."""
+    """One clear line, and the exit status of whose fault it is."""
     driver = os.path.join(BUILD, "drivers", "refgpu.so")
     workload = os.path.join(SOURCE, "workloads", "compositor.lua")
     with tempfile.TemporaryDirectory() as folder:
@@ -656,26 +656,26 @@ def case_bad_input():
 
         out = ["--out", folder]
         device = ["--device", os.path.join(BUILD, "devices", "refgpu.so")]
-        one_line(program("run", os.path.join(folder, "no.so"), workload, *device, *out, expect=1), "no.so")
-        one_line(program("run", os.path.join(folder, "no.so"), workload, *out, expect=1), "no.so")
-        one_line(program("run", driver, workload, *out, "--device", os.path.join(folder, "none.so"), expect=1), "none.so")
-        one_line(program("run", driver, workload, *out, "--device", "null", "--device-set", "class=x", expect=1), "class is a number")
-        done = program("run", driver, workload, *out, "--device", "null", "--vram", "32M", expect=1) # the driver misses its hardware
+        one_line(program("run", os.path.join(folder, "no.so"), workload, *device, *out, expect=2), "no.so")
+        one_line(program("run", os.path.join(folder, "no.so"), workload, *out, expect=2), "no.so")
+        one_line(program("run", driver, workload, *out, "--device", os.path.join(folder, "none.so"), expect=2), "none.so")
+        one_line(program("run", driver, workload, *out, "--device", "null", "--device-set", "class=x", expect=6), "class is a number")
+        done = program("run", driver, workload, *out, "--device", "null", "--vram", "32M", expect=6) # the driver misses its hardware
         if "null" in done.stderr or "STATUS_DEVICE_CONFIGURATION_ERROR" not in done.stderr:
             fail(done.stderr)
-        one_line(program("run", driver, workload, *out, "--trace", os.path.join(folder, "no", "trace.json"), expect=1), "trace.json")
+        one_line(program("run", driver, workload, *out, "--trace", os.path.join(folder, "no", "trace.json"), expect=2), "trace.json")
         done = program("run", driver, file("quiet.lua", b"return dxgk.set.known ~= nil"), *out, "--set", "known=1", "--set", "unknwon=2", expect=1)
         one_line(done, "unknwon")
-        one_line(program("run", file("text.so", b"hello"), workload, *device, *out, expect=1), "text.so")
-        one_line(program("run", file("cut.so", open(driver, "rb").read()[:300]), workload, *device, *out, expect=1), "cut.so")
-        one_line(program("run", os.path.join(BUILD, "devices", "refgpu.so"), workload, *device, *out, expect=1), "DriverEntry")
-        one_line(program("run", driver, os.path.join(folder, "no.lua"), *out, expect=1), "no.lua")
+        one_line(program("run", file("text.so", b"hello"), workload, *device, *out, expect=6), "text.so")
+        one_line(program("run", file("cut.so", open(driver, "rb").read()[:300]), workload, *device, *out, expect=6), "cut.so")
+        one_line(program("run", os.path.join(BUILD, "devices", "refgpu.so"), workload, *device, *out, expect=6), "DriverEntry")
+        one_line(program("run", driver, os.path.join(folder, "no.lua"), *out, expect=2), "no.lua")
         one_line(program("run", driver, file("bad.lua", b"this is not lua"), *out, expect=1), "bad.lua")
         one_line(program("run", driver, file("error.lua", b"error('as it must')"), *out, expect=1), "as it must")
         one_line(program("run", driver, workload, *out, "--set", "background=" + file("no.png", b"\x89PNG\r\n\x1a\nxxxx"), expect=1), "no.png")
         one_line(program("run", driver, workload, *out, "--set", "width=1", expect=1), "width")
         one_line(program("run", driver, workload, *out, "--ram", "3", expect=2), "--ram")
-        one_line(program("run", driver, workload, *out, "--vram", "12345", expect=1), "vram")
+        one_line(program("run", driver, workload, *out, "--vram", "12345", expect=6), "vram")
         one_line(program("run", driver, workload, *out, "--ram", "much", expect=2), "--ram")
         one_line(program("run", driver, workload, *out, "--cpus", "0", expect=2), "--cpus")
         one_line(program("run", driver, workload, "--nothing", "1", expect=2), "--nothing")
@@ -790,21 +790,21 @@ def case_limit():
 
 
 def case_driver_faults():
-    """A driver that crashes or loops: a report with DDI, symbol and fault, exit status 3; one that cannot be loaded: 1."""
+    """A driver that crashes or loops: a report with DDI, symbol and fault, exit status 5; one that cannot be loaded: 6."""
     with tempfile.TemporaryDirectory() as folder:
         for name, status, words in (
-                ("crashes_entry", 3, ("write_to", "DriverEntry", "address 0x18")),
-                ("loops_entry", 3, ("DriverEntry", "loops without calling the host")),
-                ("missing_imports", 1, ("ExAnotherMissingRoutine", "KeNoSuchRoutine")),
-                ("incomplete_table", 1, ("LIFE-021", "DxgkDdiAddDevice")),
-                ("no_entry", 1, ("DriverEntry",))):
+                ("crashes_entry", 5, ("write_to", "DriverEntry", "address 0x18")),
+                ("loops_entry", 5, ("DriverEntry", "loops without calling the host")),
+                ("missing_imports", 6, ("ExAnotherMissingRoutine", "KeNoSuchRoutine")),
+                ("incomplete_table", 6, ("LIFE-021", "DxgkDdiAddDevice")),
+                ("no_entry", 6, ("DriverEntry",))):
             done = program("run", os.path.join(BUILD, "tests", "drivers", name + ".so"), os.path.join(SOURCE, "workloads", "escape.lua"),
                            "--device", os.path.join(BUILD, "devices", "refgpu.so"), "--out", folder, "--watchdog", "2", expect=status)
             if not all(word in done.stderr for word in words):
                 fail(f"{name}: {words} not in\n{done.stderr}")
         # what the adapter would have used: it has not started, and that is all there is to say
         done = program("run", os.path.join(BUILD, "tests", "drivers", "incomplete_table.so"), os.path.join(SOURCE, "workloads", "escape.lua"),
-                       "--device", os.path.join(BUILD, "devices", "refgpu.so"), "--out", folder, "--report", "residency", "--report", "gpuva", "--report", "memory", expect=1)
+                       "--device", os.path.join(BUILD, "devices", "refgpu.so"), "--out", folder, "--report", "residency", "--report", "gpuva", "--report", "memory", expect=6)
         if "LIFE-021" not in done.stderr or "report could not be written" in done.stderr or "physical memory" not in done.stdout:
             fail(f"reports after a refused start\n{done.stdout}{done.stderr}")
 
@@ -1032,7 +1032,10 @@ def case_submissions():
             if re.search("violations +0 \\(0 warnings\\)", done.stdout) is None or "1 engine resets" not in done.stdout:
                 fail(f"the sound driver is blamed, seed {seed}\n{done.stderr}\n{done.stdout}")
         for fault, (rule, words) in enumerate(SUBMIT_FAULTS, 1):
-            done = submitted(fault, expect=0 if rule == "PREEMPT-016" else 3)  # that may be the hardware's fault, too
+            done = submitted(fault)
+            stopped = "the driver was stopped" in done.stderr
+            if done.returncode != (0 if rule == "PREEMPT-016" else 5 if stopped else 3):  # that may be the hardware's fault, too
+                fail(f"{rule}: exit status {done.returncode}\n{done.stderr}\n{done.stdout}")
             said = [line for line in done.stderr.splitlines() if f" {rule}: " in line]
             if not said or words not in said[0]:
                 fail(f"mistake {fault} is not told by {rule}: {said}")

@@ -181,7 +181,7 @@ def case_error():
         run(folder, signal, "--severity", "SUBMIT-134=warning", words=("client warning SUBMIT-134",))
         crash = OPEN + "D3DKMT.Escape{hAdapter = gpu.adapter, Type = 25, pPrivateDriverData = string.pack('<I8I8I8', 1, 2, 3)}"
         run(folder, crash, expect=1, words=("client bug check KMT-456", "a client stopped the machine: bug check 0xE2 (0x1, 0x2, 0x3, 0x0)"))
-        done = program("explore", os.path.join(BUILD, "drivers", "refgpu.so"), write(folder, signal), "--seeds", "1..2", "--out", folder, expect=3)
+        done = program("explore", os.path.join(BUILD, "drivers", "refgpu.so"), write(folder, signal), "--seeds", "1..2", "--out", folder, expect=1)
         if "client error SUBMIT-134" not in done.stdout:
             fail(done.stdout)
         shown("KMT-493")
@@ -196,13 +196,13 @@ def case_file():
         for bad, words in ((fifo, "a FIFO, and must be a file"), ("/dev/zero", "a device, and must be a file"), (folder, "a directory, and must be a file"),
                            (os.path.join(folder, "nothing"), "No such file")):
             for arguments in ((bad, workload), (driver, bad), (driver, workload, "--registry", bad), (driver, workload, "--device", bad)):
-                program("run", *arguments, "--out", folder, expect=1, words=(words,), timeout=20)
-            program("explore", driver, bad, "--seeds", "1..2", "--out", folder, expect=1, words=(words,), timeout=20)
-            program("inspect", bad, expect=1, timeout=20)
-            program("inspect", driver, "--device", bad, expect=1, timeout=20)
-            program("inspect", driver, "--registry", bad, expect=1, timeout=20)
-        program("run", driver, workload, "--out", file, expect=1, words=("Not a directory",))
-        program("run", driver, workload, "--out", os.path.join(folder, "no", "where"), expect=1, words=("No such file",))
+                program("run", *arguments, "--out", folder, expect=2, words=(words,), timeout=20)
+            program("explore", driver, bad, "--seeds", "1..2", "--out", folder, expect=2, words=(words,), timeout=20)
+            program("inspect", bad, expect=6, timeout=20)
+            program("inspect", driver, "--device", bad, expect=6, timeout=20)
+            program("inspect", driver, "--registry", bad, expect=2, timeout=20)
+        program("run", driver, workload, "--out", file, expect=2, words=("Not a directory",))
+        program("run", driver, workload, "--out", os.path.join(folder, "no", "where"), expect=2, words=("No such file",))
 
 
 def case_usage():
@@ -266,18 +266,18 @@ def case_full():
     with tempfile.TemporaryDirectory() as folder:
         base = (os.path.join(BUILD, "drivers", "refgpu.so"), write(folder, "return true"), "--out", folder)
         os.symlink("/dev/full", os.path.join(folder, "memory.svg"))
-        program("run", *base, "--report", "memory", expect=1, words=("memory report could not be written",))
-        program("run", *base, "--trace", "/dev/full", expect=1, words=("/dev/full",))
+        program("run", *base, "--report", "memory", expect=4, words=("memory report could not be written",))
+        program("run", *base, "--trace", "/dev/full", expect=4, words=("/dev/full",))
         os.symlink("/dev/full", os.path.join(folder, "full.etl"))
-        program("run", *base, "--trace-dxgkrnl", os.path.join(folder, "full.etl"), expect=1, words=("full.etl: writing the trace failed",))
-        program("run", *base, "--trace-dxgkrnl", os.path.join(folder, "no", "run.xml"), expect=1, words=("run.xml: No such file or directory",))
+        program("run", *base, "--trace-dxgkrnl", os.path.join(folder, "full.etl"), expect=4, words=("full.etl: writing the trace failed",))
+        program("run", *base, "--trace-dxgkrnl", os.path.join(folder, "no", "run.xml"), expect=2, words=("run.xml: No such file or directory",))
         program("run", *base, "--trace-dxgkrnl", os.path.join(folder, "run.json"), expect=2, words=("ends in .etl, .csv or .xml",))
         for bad in (os.path.join(folder, "no", "where"), folder):
-            program("run", *base, "--trace", bad, expect=1, words=(bad,))
-            done = program("explore", *base, "--seeds", "1..1000000000", "--json", bad, expect=1, words=(bad,), timeout=20)
+            program("run", *base, "--trace", bad, expect=2, words=(bad,))
+            done = program("explore", *base, "--seeds", "1..1000000000", "--json", bad, expect=2, words=(bad,), timeout=20)
             if done.stdout:
                 fail(f"explored before the path was found bad: {done.stdout}")
-        program("explore", *base, "--seeds", "1..2", "--json", "/dev/full", expect=1, words=("/dev/full: writing failed",))
+        program("explore", *base, "--seeds", "1..2", "--json", "/dev/full", expect=4, words=("/dev/full: writing failed",))
         kept = write(folder, "old", "results.json")
         program("explore", *base, "--seeds", "2..1", "--json", kept, expect=2)
         with open(kept, encoding="utf-8") as file:
@@ -287,22 +287,22 @@ def case_full():
                     ("explore", *base, "--seeds", "1..2"), ("explore", *base, "--seeds", "1..2", "--json", "-"))
         with open("/dev/full", "w", encoding="utf-8") as full:
             for command in commands:
-                program(*command, expect=1, words=("standard output: ",), out=full)
+                program(*command, expect=4, words=("standard output: ",), out=full)
         for command in commands:
             reader, writer = os.pipe()
             os.close(reader)
             with os.fdopen(writer, "w") as closed:
-                program(*command, expect=1, words=("standard output: ",), out=closed)
+                program(*command, expect=4, words=("standard output: ",), out=closed)
 
 
 def case_inspected():
-    """inspect: status 1 where it tells of an error, 3 for a bug check."""
+    """inspect: status 6 where it tells of an error, 5 for a bug check."""
     drivers = os.path.join(BUILD, "tests", "drivers")
-    for driver, status in (("fails_entry.so", 1), ("incomplete_table.so", 1), ("crashes_entry.so", 3)):
+    for driver, status in (("fails_entry.so", 6), ("incomplete_table.so", 6), ("crashes_entry.so", 5)):
         program("inspect", os.path.join(drivers, driver), expect=status)
     refgpu = os.path.join(BUILD, "drivers", "refgpu.so")
     program("inspect", refgpu)
-    done = program("inspect", os.path.join(drivers, "touches_freed.so"), expect=1)
+    done = program("inspect", os.path.join(drivers, "touches_freed.so"), expect=6)
     if "error" not in done.stdout + done.stderr:
         fail(done.stdout + done.stderr)
 

@@ -41,7 +41,7 @@ def command(folder, verb, driver, *options, workload="return true", trace=True):
     return words + list(options)
 
 
-def bad(act, folder, verb="run", options=(), expect=3, environment=None, words=(), absent=()):
+def bad(act, folder, verb="run", options=(), expect=5, environment=None, words=(), absent=()):
     registry = os.path.join(folder, "registry")
     with open(registry, "w", encoding="utf-8") as file:
         file.write(f'{KEY}\n"Act"=4:{act:02x}000000\n')
@@ -81,7 +81,7 @@ def judged(words_of_command, folder, expect, environment, words, absent=()):
 
 
 def case_driver():
-    """A driver that ends the process: what it called, where, with stack; status 3 whatever it asked for; the trace is kept."""
+    """A driver that ends the process: what it called, where, with stack; status 5 whatever it asked for; the trace is kept."""
     with tempfile.TemporaryDirectory() as folder:
         place = ("in DriverEntry", "thread load driver", "while starting the driver ends_process.so")
         for act, words in ((EXIT, ("the driver called exit(0)", "ends_process.so!")), (QUICK_EXIT, ("the driver called quick_exit()", "ends_process.so!")),
@@ -118,8 +118,8 @@ def case_file():
 def case_watchdog():
     """NT-199: the watchdog's limit is an option; without it, the limit of the whole machine ends a loop."""
     with tempfile.TemporaryDirectory() as folder:
-        for options, expect, word, most in ((("--watchdog", "1"), 3, "THREAD-037", 6), (("--watchdog", "3"), 3, "THREAD-037", 9),
-                                            (("--watchdog", "0", "--stall-limit", "1"), 3, "the machine stood still", 8)):
+        for options, expect, word, most in ((("--watchdog", "1"), 5, "THREAD-037", 6), (("--watchdog", "3"), 5, "THREAD-037", 9),
+                                            (("--watchdog", "0", "--stall-limit", "1"), 5, "the machine stood still", 8)):
             before = os.times()
             bad(LOOP, folder, options=options, expect=expect, words=(word, "ends_process.so"))
             after = os.times()
@@ -250,10 +250,10 @@ def case_mute():
     """A driver that closes the streams that the report goes to: the supervisor tells what it knows, and writes the trace."""
     with tempfile.TemporaryDirectory() as folder:
         lost = ("code in the process of the machine closed its standard output or error, so its report is lost",)
-        done = bad(CLOSE, folder, expect=1, words=lost)
+        done = bad(CLOSE, folder, expect=6, words=lost)
         if "FAIL: the report is lost" not in done.stdout:
             fail(done.stdout)
-        bad(CLOSE, folder, verb="inspect", expect=1, words=lost)
+        bad(CLOSE, folder, verb="inspect", expect=6, words=lost)
 
 
 def case_isolated():

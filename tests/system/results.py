@@ -112,7 +112,7 @@ def case_stopped():
             continue  # no such compiler here
         with tempfile.TemporaryDirectory() as folder:
             left = Left(folder, "tests/drivers/" + driver, "return true", "--device", os.path.join(BUILD, "examples", "blitter_device.so"),
-                        act=null, place=1, expect=3, cwd=SOURCE)
+                        act=null, place=1, expect=5, cwd=SOURCE)
             left.is_(left.json["outcome"], "stopped")
             left.is_(left.json["bug_check"]["by"], "driver")
             left.is_(left.json["bug_check"]["code"], "0x1E")
@@ -128,7 +128,7 @@ def case_stopped():
             left.is_((place["artifactLocation"]["uri"], place["region"]["startLine"]), ("tests/drivers/faults.c", guilty["line"]))
             left.is_(len(left.results[0]["stacks"][0]["frames"]), len(violation["stack"]))
             left.is_(left.results[0]["level"], "error")
-            left.is_([case.get("name") for case in left.cases][1:], ["NT-002"])
+            left.is_([case.get("name") for case in left.cases][1:], ["NT-002 in DriverEntry"])
             left.has(left.cases[1].find("failure").text, f"faults.c:{guilty['line']})")
             left.is_(left.cases[0].find("error").get("type"), "stopped")
 
@@ -144,7 +144,7 @@ def case_failed():
         left = Left(folder, "drivers/refgpu.so", "dxgk.expect('PATCH-017') return true", expect=1)
         left.is_(left.json["outcome"], "failed")
         left.has(left.json["message"], "PATCH-017 was expected and did not happen")
-        left = Left(folder, "tests/drivers/ends_process.so", "dxgk.expect('LIFE-023') return true", "--device", "null", act=0, expect=1)
+        left = Left(folder, "tests/drivers/ends_process.so", "dxgk.expect('LIFE-023') return true", "--device", "null", act=0, expect=6)
         left.is_(left.json["outcome"], "refused")
         left.is_(left.cases[0].find("error").get("type"), "refused")
 
@@ -153,12 +153,12 @@ def case_ended():
     """A driver that ends the process, or closes its streams: what was recorded, by the process that watched."""
     exit_act, violation, close = 1, 10, 17  # of tests/drivers/ends_process.c
     with tempfile.TemporaryDirectory() as folder:
-        left = Left(folder, "tests/drivers/ends_process.so", "return true", "--device", "null", act=exit_act, expect=3)
+        left = Left(folder, "tests/drivers/ends_process.so", "return true", "--device", "null", act=exit_act, expect=5)
         left.is_(left.json["outcome"], "stopped")
         left.has(left.json["message"], "the driver called exit(0)")
         left.is_("statistics" in left.json, False)
         left.is_(left.cases[0].find("error").get("message"), left.json["message"])
-        left = Left(folder, "tests/drivers/ends_process.so", "return true", "--device", "null", act=violation, expect=3)
+        left = Left(folder, "tests/drivers/ends_process.so", "return true", "--device", "null", act=violation, expect=5)
         left.is_(len(left.json["violations"]) > 0, True)
         left = Left(folder, "tests/drivers/ends_process.so", "return true", "--device", "null", act=close, expect=left_by_close(folder))
         left.is_(left.json["message"], "the report is lost")
@@ -199,14 +199,57 @@ def case_files():
             for target, word in ((os.path.join(folder, "none", "x"), "No such file or directory"), ("/dev/full", "writing failed")):
                 done = subprocess.run([os.path.join(BUILD, "dxgkhost"), "run", os.path.join(BUILD, "drivers", "refgpu.so"), path, "--" + form, target,
                                        "--out", os.path.join(folder, "out")], capture_output=True, text=True, timeout=120, check=False)
-                if done.returncode != 1 or word not in done.stderr or target not in done.stderr:
+                if done.returncode != (4 if target == "/dev/full" else 2) or word not in done.stderr or target not in done.stderr:
                     print(f"--{form} {target}: {done.returncode}\n{done.stdout}\n{done.stderr}")
                     sys.exit(1)
-        done = subprocess.run([os.path.join(BUILD, "dxgkhost"), "explore", os.path.join(BUILD, "drivers", "refgpu.so"), path, "--seeds", "1..2", "--sarif",
-                               os.path.join(folder, "x")], capture_output=True, text=True, timeout=120, check=False)
-        if done.returncode != 2 or "not an option of explore: --sarif" not in done.stderr:
-            print(done.stderr)
-            sys.exit(1)
+
+
+def explored(folder, driver, *options, expect):
+    """A campaign: its JSON, its suite in JUnit's form, its run in SARIF."""
+    words = [os.path.join(BUILD, "dxgkhost"), "explore", os.path.join(BUILD, driver),
+             os.path.join(SOURCE, "workloads", "burst.lua"), "--device", os.path.join(BUILD, "devices", "refgpu.so"), "--out", folder, "-j", "1", *options]
+    for form in ("json", "junit", "sarif"):
+        words += ["--" + form, os.path.join(folder, form)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode != expect:
+        print(f"{' '.join(words)}\n{done.returncode}, not {expect}\n{done.stdout}\n{done.stderr}")
+        sys.exit(1)
+    with open(os.path.join(folder, "json"), encoding="utf-8") as file:
+        campaign = json.load(file)
+    with open(os.path.join(folder, "sarif"), encoding="utf-8") as file:
+        sarif = json.load(file)["runs"][0]
+    return campaign, xml.parse(os.path.join(folder, "junit")).getroot().find("testsuite"), sarif, done
+
+
+def must(holds, *seen):
+    if not holds:
+        print(*seen)
+        sys.exit(1)
+
+
+def case_explored():
+    """A campaign's failures in each form: rule, place, stack, how many seeds, and the command that shows it again."""
+    with tempfile.TemporaryDirectory() as folder:
+        campaign, suite, sarif, done = explored(folder, "tests/planted/lost_wakeup.so", "--stress", "--seeds", "1..3", expect=5)
+        must((campaign["outcome"], campaign["status"], sarif["invocations"][0]["exitCode"]) == ("stopped", 5, 5), campaign)
+        must(" --seeds 1..3 " in sarif["invocations"][0]["commandLine"] and " explore " in sarif["invocations"][0]["commandLine"], sarif)
+        failures, cases = campaign["failures"], suite.findall("testcase")
+        must(failures and [f["rule"] for f in failures] == [r["ruleId"] for r in sarif["results"]], failures, sarif["results"])
+        must([f["seeds"] for f in failures] == [r["occurrenceCount"] for r in sarif["results"]], failures, sarif["results"])
+        must([f["command"] for f in failures] == [r["properties"]["again"] for r in sarif["results"]], failures, sarif["results"])
+        must([f"{f['rule']} in {f['where']}" for f in failures] == [case.get("name") for case in cases[1:]], failures, done.stdout)
+        must(all(f["command"] in case.find("failure").text for f, case in zip(failures, cases[1:])), failures)
+        must(cases[0].find("error").get("message") == f"3 seeds run, {campaign['failed']} failed in {len(failures)} ways", failures)
+        frames = sarif["results"][0]["stacks"][0]["frames"]
+        must(frames[0]["location"]["logicalLocations"][0]["name"] == "wait_for_counter", frames)
+        must("wait_for_counter" in cases[1].find("failure").text, done.stdout)
+        campaign, suite, sarif, done = explored(folder, "drivers/refgpu.so", "--seeds", "1", "--limit", "60", "--set", "unknown=1", expect=1)
+        must((campaign["outcome"], campaign["failures"][0]["rule"]) == ("failed", "workload"), campaign)
+        must(suite.find("testcase/failure") is not None and sarif["results"][0]["level"] == "error", campaign)
+        done = subprocess.run([os.path.join(BUILD, "dxgkhost"), "explore", os.path.join(BUILD, "tests", "drivers", "incomplete_table.so"),
+                               os.path.join(SOURCE, "workloads", "burst.lua"), "--device", "null", "--seeds", "1", "--out", folder], capture_output=True,
+                              text=True, timeout=120, check=False)
+        must(done.returncode == 6, done.stderr)
 
 
 def main():

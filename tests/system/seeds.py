@@ -76,7 +76,7 @@ def patch_rows(more):
         rows.append(Row(version, "patch", "private=16 preempt=1", "--vram 1M", sets="anywhere=1"))
         rows.append(Row(version, "patch", "stays=1", "--vram 1M"))
         rows.append(Row(version, "patch", "keep=1 preempt=1 nopatching=1", "--vram 1M"))
-        rows.append(Row(version, "patch", "failpatch=1", "--vram 1M", status=3, words=("PATCH-157", "bug check 0x119 (0x3,")))
+        rows.append(Row(version, "patch", "failpatch=1", "--vram 1M", status=5, words=("PATCH-157", "bug check 0x119 (0x3,")))
         for device in ("", "multi=0", "aperture=1 preempt=1"):
             rows.append(Row(version, "patch", f"pagingaperture=1 {device}", "--vram 1M"))
         if version != "seeds29":  # whatever the driver says of isolation
@@ -107,9 +107,9 @@ def memory_rows():
         rows.append(Row("seeds29", "objects", device, options))
         rows.append(Row("seeds29", "objects", device, options, "only=device-memory"))
         # gcc for Windows has no exceptions: its driver asks before it touches an address.
-        rows.append(Row("seeds29", "objects", device, options, "only=late-use", status=3, skip="gcc/",
+        rows.append(Row("seeds29", "objects", device, options, "only=late-use", status=5, skip="gcc/",
                         words=("PHYS-194", "BAR 2", "that DxgkCbUnmapPhysicalMemory had ended", "bug check 0x50 (")))
-        rows.append(Row("seeds29", "objects", device, options, "only=late-use-of-memory", status=3, skip="gcc/",
+        rows.append(Row("seeds29", "objects", device, options, "only=late-use-of-memory", status=5, skip="gcc/",
                         words=("PHYS-194", "(MDL, ", "that DxgkCbUnmapPhysicalMemory had ended", "bug check 0x50 (")))
     return rows
 

@@ -146,9 +146,9 @@ def page(folder):
     run(folder, "compare", name, "windows.csv", "--html", "compare.html", expect=3)
     require(Page(os.path.join(folder, "compare.html")).text, name, "2 of 3 lanes part", "only our trace has the event", "It touches SUBMIT-017",
             "(the end)", "What must happen before what", "a packet is queued before it is submitted")
-    said = run(folder, "check-trace", name, "--html", "nowhere/x.html", expect=1)
+    said = run(folder, "check-trace", name, "--html", "nowhere/x.html", expect=2)
     require(said, "dxgkhost: nowhere/x.html: No such file or directory")
-    said = run(folder, "compare", name, "windows.csv", "--html", "/dev/full", expect=1)
+    said = run(folder, "compare", name, "windows.csv", "--html", "/dev/full", expect=4)
     require(said, "/dev/full")
 
 

@@ -23,25 +23,33 @@ struct campaign {
     struct explore_summary *summary;
     struct explore_worker worker[EXPLORE_WORKERS];
     uint32_t workers;
-    uint64_t next; /* seed to hand out next; beyond options->last: all are done */
+    uint64_t next; /* point to hand out next, counted from the first; points_in_all: none is left */
     double start, shown;
     bool progress;
 };
 
-/* The first seed at or after `seed` that belongs to this shard. */
-static uint64_t in_shard(const struct explore_options *options, uint64_t seed)
+static uint64_t fails(const struct explore_options *options)
 {
-    uint64_t place = (seed - options->first) % options->shards;
-    uint64_t wanted = options->shard - 1u;
-
-    return seed + (wanted + options->shards - place) % options->shards;
+    return options->fail_last ? options->fail_last - options->fail_first + 1 : 1;
 }
 
-static uint64_t seeds_in_all(const struct explore_options *options)
+/* Points of this shard: it has every shards-th one, from the shard-th on. */
+static uint64_t points_in_all(const struct explore_options *options)
 {
-    uint64_t range = options->last - options->first + 1, before = options->shard - 1u;
+    uint64_t range = (options->last - options->first + 1) * fails(options),
+             before = options->shard - 1u;
 
     return range > before ? (range - before + options->shards - 1) / options->shards : 0;
+}
+
+/* The allocations of a seed, then the next seed. */
+static struct explore_point point_at(const struct explore_options *options, uint64_t index)
+{
+    const uint64_t at = index * options->shards + options->shard - 1u;
+
+    return (struct explore_point){
+        .seed = options->first + at / fails(options),
+        .fail = options->fail_last ? options->fail_first + at % fails(options) : 0};
 }
 
 /* SIGINT, SIGTERM or SIGHUP has come: the campaign ends, with the results so far. */
@@ -56,7 +64,7 @@ static bool enough(const struct campaign *campaign)
 {
     const struct explore_options *options = campaign->options;
 
-    return interrupt || campaign->next > options->last || campaign->next < options->first ||
+    return interrupt || campaign->next == points_in_all(options) ||
            (options->stop_after && campaign->summary->distinct >= options->stop_after);
 }
 
@@ -68,24 +76,26 @@ static void show_progress(struct campaign *campaign)
     if (!campaign->progress || now - campaign->shown < 0.2)
         return;
     campaign->shown = now;
-    fprintf(stderr, "\r\033[K%llu of %llu seeds, %llu failed in %u ways, %.0f a second",
-            (unsigned long long)summary->run, (unsigned long long)seeds_in_all(campaign->options),
-            (unsigned long long)summary->failed, summary->distinct,
-            (double)summary->run / (now - campaign->start));
+    fprintf(stderr, "\r\033[K%llu of %llu %s, %llu failed in %u ways, %.0f a second",
+            (unsigned long long)summary->run, (unsigned long long)points_in_all(campaign->options),
+            campaign->options->fail_last ? "runs" : "seeds", (unsigned long long)summary->failed,
+            summary->distinct, (double)summary->run / (now - campaign->start));
 }
 
-/* Give the next seed to a worker that has none. If a worker cannot be started, the others do the
+/* Give the next point to a worker that has none. If a worker cannot be started, the others do the
  * work. */
 static bool feed(struct campaign *campaign, struct explore_worker *worker)
 {
+    struct explore_point point;
+
     if (worker->busy || enough(campaign))
         return true;
     if (!worker->pid &&
         !explore_worker_start(worker, campaign->worker, campaign->workers, campaign->options))
         return false;
     /* If it died meanwhile, the end of its results will show it. */
-    (void)explore_worker_give(worker, campaign->next);
-    campaign->next = in_shard(campaign->options, campaign->next + 1);
+    point = point_at(campaign->options, campaign->next++);
+    (void)explore_worker_give(worker, &point);
     return true;
 }
 
@@ -190,7 +200,6 @@ int cli_explore(int argc, char **argv)
         campaign->options = &options;
         campaign->summary = summary;
         campaign->workers = options.workers;
-        campaign->next = in_shard(&options, options.first);
         campaign->progress = isatty(STDERR_FILENO);
         campaign->start = campaign->shown = explore_worker_now();
         signal(SIGPIPE, SIG_IGN);
@@ -210,9 +219,10 @@ int cli_explore(int argc, char **argv)
         explore_report_print(&options, summary);
         status = cli_graver(status, summary->status);
         if (interrupt) {
-            fprintf(stderr, "dxgkhost: interrupted by SIG%s after %llu of %llu seeds\n",
+            fprintf(stderr, "dxgkhost: interrupted by SIG%s after %llu of %llu %s\n",
                     sigabbrev_np(interrupt), (unsigned long long)summary->run,
-                    (unsigned long long)seeds_in_all(&options));
+                    (unsigned long long)points_in_all(&options),
+                    options.fail_last ? "runs" : "seeds");
             status = CLI_INTERRUPTED + interrupt;
         }
         if (!explore_results_write(&options, summary, status) && status == CLI_OK)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/explore_options.h"
+#include "cli/argument.h"
 #include "cli/cli.h"
 #include "cli/explore_report.h"
 #include "cli/isolate.h"
@@ -13,6 +14,7 @@
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/usage.h"
+#include "util/array.h"
 
 static bool parse_range(const char *text, char separator, uint64_t *a, uint64_t *b)
 {
@@ -33,6 +35,14 @@ static bool parse_seeds(struct explore_options *options, const char *value)
     }
     return parse_range(value, '.', &options->first, &options->last) &&
            options->first <= options->last && options->last < UINT64_MAX;
+}
+
+/* A number alone is an option of run. */
+static bool parse_fails(struct explore_options *options, const char *value)
+{
+    return parse_range(value, '.', &options->fail_first, &options->fail_last) &&
+           options->fail_first >= 1 && options->fail_first <= options->fail_last &&
+           options->fail_last < UINT32_MAX;
 }
 
 static bool parse_shard(struct explore_options *options, const char *value)
@@ -81,6 +91,8 @@ static enum option_answer own_option(struct explore_options *options, const char
         return parse_count(value, EXPLORE_WORKERS, &options->workers) ? MINE : WRONG;
     if (strcmp(name, "--shard") == 0)
         return parse_shard(options, value) ? MINE : WRONG;
+    if (strcmp(name, "--fail-allocation") == 0 && strstr(value, ".."))
+        return parse_fails(options, value) ? MINE : WRONG;
     if (strcmp(name, "--stop-after") == 0)
         return parse_count(value, EXPLORE_DISTINCT, &options->stop_after) ? MINE : WRONG;
     if (strcmp(name, "--limit") == 0)
@@ -88,32 +100,43 @@ static enum option_answer own_option(struct explore_options *options, const char
     return result_option(options, name, value);
 }
 
+static bool is_of_one_run(const char *name)
+{
+    static const char *const names[] = {"--seed",   "--trace",     "--trace-dxgkrnl",
+                                        "--frames", "--animation", "--watch"};
+
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static int take_own(struct explore_options *options, int argc, char **argv, bool *seeds)
 {
     for (int i = 0; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        char name[CLI_NAME_BYTES];
+        const char *given = cli_argument(argv[i], name);
+        const char *value = given ? given : i + 1 < argc ? argv[i + 1] : "";
 
-        if (strcmp(argv[i], "--seed") == 0 || strcmp(argv[i], "--trace") == 0 ||
-            strcmp(argv[i], "--trace-dxgkrnl") == 0 || strcmp(argv[i], "--frames") == 0 ||
-            strcmp(argv[i], "--animation") == 0 || strcmp(argv[i], "--watch") == 0)
+        if (is_of_one_run(name))
             return cli_usage_error("not an option of explore", argv[i]);
         if (strncmp(argv[i], "-j", 2) == 0 && argv[i][2]) { /* -j4 */
             if (own_option(options, "-j", argv[i] + 2) != MINE)
                 return cli_usage_error("wrong value", argv[i]);
             continue;
         }
-        switch (own_option(options, argv[i], value)) {
+        switch (own_option(options, name, value)) {
         case NOT_MINE:
             options->run_argv[options->run_argc++] = argv[i];
             break;
         case WRONG:
-            if (i + 1 == argc)
+            if (!given && i + 1 == argc)
                 return cli_usage_error("this option wants a value", argv[i]);
             fprintf(stderr, "dxgkhost: %s: wrong value: %s\n", argv[i], value);
             return CLI_USAGE;
         default:
-            *seeds |= strcmp(argv[i], "--seeds") == 0;
-            i++;
+            *seeds |= strcmp(name, "--seeds") == 0;
+            i += !given;
         }
     }
     return CLI_OK;
@@ -150,6 +173,10 @@ int explore_options_parse(struct explore_options *options, int argc, char **argv
         status = cli_options_parse(&options->run, options->run_argc, options->run_argv);
     if (status == CLI_OK && !seeds) {
         fputs("dxgkhost: explore wants --seeds A..B\n", stderr);
+        status = CLI_USAGE;
+    }
+    if (status == CLI_OK && options->fail_last && options->last - options->first >= UINT32_MAX) {
+        fputs("dxgkhost: explore: too many seeds for a range of allocations each\n", stderr);
         status = CLI_USAGE;
     }
     if (status == CLI_OK && options->run.isolated && !cli_isolate_possible(&why)) {

@@ -16,6 +16,7 @@ struct explore_options {
     int run_argc; /* arguments that are run's, driver and workload first, without the seed */
     char **run_argv;
     uint64_t first, last;
+    uint64_t fail_first, fail_last; /* allocations that fail, one in each run of a seed; 0: none */
     uint32_t workers;
     uint32_t shard, shards; /* 1 .. shards */
     uint32_t stop_after;    /* 0: never */

@@ -18,8 +18,16 @@ static bool is_same(const struct explore_failure *a, const struct explore_failur
            strcmp(a->where, b->where) == 0;
 }
 
+/* By seed, then by the allocation that fails. */
+static int compare(const struct explore_point *a, const struct explore_point *b)
+{
+    if (a->seed != b->seed)
+        return a->seed < b->seed ? -1 : 1;
+    return a->fail < b->fail ? -1 : a->fail > b->fail;
+}
+
 static void add_one(struct explore_summary *summary, const struct explore_failure *failure,
-                    uint64_t seed, uint32_t order)
+                    const struct explore_point *point, uint32_t order)
 {
     struct explore_distinct *distinct = summary->list;
     const struct explore_distinct *end = distinct + summary->distinct;
@@ -32,23 +40,23 @@ static void add_one(struct explore_summary *summary, const struct explore_failur
             return;
         }
         summary->distinct++;
-        distinct->seed = UINT64_MAX;
+        distinct->point = (struct explore_point){UINT64_MAX, UINT64_MAX};
     }
     distinct->seeds++;
-    if (seed < distinct->seed) {
-        distinct->seed = seed;
+    if (compare(point, &distinct->point) < 0) {
+        distinct->point = *point;
         distinct->order = order;
         distinct->failure = *failure;
     }
 }
 
-/* By lowest seed, then in the order of that seed's run. */
+/* By the lowest point, then in the order of its run. */
 static int by_seed(const void *left, const void *right)
 {
     const struct explore_distinct *a = left, *b = right;
 
-    if (a->seed != b->seed)
-        return a->seed < b->seed ? -1 : 1;
+    if (compare(&a->point, &b->point) != 0)
+        return compare(&a->point, &b->point);
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
@@ -65,17 +73,20 @@ void explore_report_add(struct explore_summary *summary, const struct explore_re
         for (uint32_t k = 0; k < i; k++) /* count each seed once */
             again |= is_same(&result->failure[k], &result->failure[i]);
         if (!again)
-            add_one(summary, &result->failure[i], result->seed, i);
+            add_one(summary, &result->failure[i], &result->point, i);
     }
     qsort(summary->list, summary->distinct, sizeof(summary->list[0]), by_seed);
 }
 
 /* ---- the command ---- */
 
-void explore_put_command(FILE *out, const struct explore_options *options, uint64_t seed)
+void explore_put_command(FILE *out, const struct explore_options *options,
+                         const struct explore_point *point)
 {
     cli_put_command(out, "run", options->run_argc, options->run_argv);
-    fprintf(out, " --seed %" PRIu64, seed);
+    fprintf(out, " --seed %" PRIu64, point->seed);
+    if (point->fail)
+        fprintf(out, " --fail-allocation %" PRIu64, point->fail);
 }
 
 void explore_report_print(const struct explore_options *options,
@@ -87,6 +98,8 @@ void explore_report_print(const struct explore_options *options,
     fprintf(out, "  seeds %" PRIu64 "..%" PRIu64, options->first, options->last);
     if (options->shards > 1)
         fprintf(out, ", shard %u of %u", options->shard, options->shards);
+    if (options->fail_last)
+        fprintf(out, ", allocations %" PRIu64 "..%" PRIu64, options->fail_first, options->fail_last);
     fprintf(out, ": %" PRIu64 " run, %" PRIu64 " failed in %u way%s\n", summary->run,
             summary->failed, summary->distinct, summary->distinct == 1 ? "" : "s");
     for (uint32_t i = 0; i < summary->distinct; i++) {
@@ -98,9 +111,14 @@ void explore_report_print(const struct explore_options *options,
             strncmp(failure->where, failure->seen, sizeof(failure->where) - 1) != 0)
             fprintf(out, "  in %s, thread %s, at %.6f ms\n", failure->where, failure->thread,
                     (double)failure->virtual_ns / 1e6);
-        fprintf(out, "  first with seed %" PRIu64 ", %" PRIu64 " seed%s in all; again with\n  ",
-                distinct->seed, distinct->seeds, distinct->seeds == 1 ? "" : "s");
-        explore_put_command(out, options, distinct->seed);
+        fprintf(out, "  first with seed %" PRIu64, distinct->point.seed);
+        if (distinct->point.fail)
+            fprintf(out, ", allocation %" PRIu64 ", %" PRIu64 " run%s in all; again with\n  ",
+                    distinct->point.fail, distinct->seeds, distinct->seeds == 1 ? "" : "s");
+        else
+            fprintf(out, ", %" PRIu64 " seed%s in all; again with\n  ", distinct->seeds,
+                    distinct->seeds == 1 ? "" : "s");
+        explore_put_command(out, options, &distinct->point);
         putc('\n', out);
     }
     if (summary->lost)

@@ -15,10 +15,10 @@ struct explore_result;
 #define EXPLORE_DISTINCT 256u /* of the whole campaign */
 
 struct explore_distinct {
-    struct explore_failure failure; /* as the lowest seed showed it */
-    uint64_t seed;                  /* the lowest one */
-    uint32_t order;                 /* among the failures of that seed */
-    uint64_t seeds;                 /* how many showed it */
+    struct explore_failure failure; /* as the lowest point showed it */
+    struct explore_point point;     /* the lowest one */
+    uint32_t order;                 /* among the failures of that point */
+    uint64_t seeds;                 /* how many points showed it */
 };
 
 struct explore_summary {
@@ -33,8 +33,9 @@ struct explore_summary {
 void explore_report_add(struct explore_summary *summary, const struct explore_result *result);
 void explore_report_print(const struct explore_options *options,
                           const struct explore_summary *summary);
-/* The command that shows a seed again, as a shell takes it. */
-void explore_put_command(FILE *out, const struct explore_options *options, uint64_t seed);
+/* The command that shows a machine again, as a shell takes it. */
+void explore_put_command(FILE *out, const struct explore_options *options,
+                         const struct explore_point *point);
 /* The files of --json, --junit and --sarif. False, with a message: one could not be written. */
 bool explore_results_write(const struct explore_options *options,
                            const struct explore_summary *summary, int status);

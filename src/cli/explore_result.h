@@ -10,6 +10,12 @@
 #define EXPLORE_FAILURES 12u /* of one seed that are told apart */
 #define EXPLORE_STACK    2048u
 
+/* One machine of a campaign. */
+struct explore_point {
+    uint64_t seed;
+    uint64_t fail; /* the allocation of the host's that fails; 0: none */
+};
+
 struct explore_failure {
     char rule[24];     /* or "workload", "leak", "crash", "hang", ... */
     char severity[20]; /* "error", "bug check" */
@@ -21,7 +27,7 @@ struct explore_failure {
 };
 
 struct explore_result {
-    uint64_t seed;
+    struct explore_point point;
     uint32_t failures;
     bool last;  /* the worker ends with this one */
     int status; /* an enum cli_status */

@@ -28,10 +28,12 @@ static void put_failure(struct cli_json *json, const struct explore_options *opt
     cli_json_text(json, "seen", failure->seen);
     cli_json_text(json, "thread", failure->thread);
     cli_json_number(json, "virtual_ns", failure->virtual_ns);
-    cli_json_number(json, "seed", distinct->seed);
+    cli_json_number(json, "seed", distinct->point.seed);
+    if (distinct->point.fail)
+        cli_json_number(json, "allocation", distinct->point.fail);
     cli_json_number(json, "seeds", distinct->seeds);
     if (memory) {
-        explore_put_command(memory, options, distinct->seed);
+        explore_put_command(memory, options, &distinct->point);
         if (fclose(memory) == 0)
             cli_json_text(json, "command", command);
         free(command);
@@ -47,6 +49,10 @@ static void put_summary(struct cli_json *json, const struct explore_options *opt
     cli_json_text(json, "workload", options->run.workload);
     cli_json_number(json, "first", options->first);
     cli_json_number(json, "last", options->last);
+    if (options->fail_last) {
+        cli_json_number(json, "first_allocation", options->fail_first);
+        cli_json_number(json, "last_allocation", options->fail_last);
+    }
     cli_json_number(json, "shard", options->shard);
     cli_json_number(json, "shards", options->shards);
     cli_json_number(json, "run", summary->run);
@@ -113,7 +119,7 @@ static void again(const void *from, size_t index, FILE *out)
 {
     const struct failures *f = from;
 
-    explore_put_command(out, f->options, f->summary->list[index].seed);
+    explore_put_command(out, f->options, &f->summary->list[index].point);
 }
 
 static bool write_forms(const struct explore_options *options,
@@ -135,9 +141,8 @@ static bool write_forms(const struct explore_options *options,
                                       .again = again};
     bool written;
 
-    snprintf(message, sizeof(message),
-             "%" PRIu64 " seeds run, %" PRIu64 " failed in %" PRIu32 " ways", summary->run,
-             summary->failed, summary->distinct);
+    snprintf(message, sizeof(message), "%" PRIu64 " run, %" PRIu64 " failed in %" PRIu32 " ways",
+             summary->run, summary->failed, summary->distinct);
     run.result[CLI_RESULT_JUNIT].path = options->junit;
     run.result[CLI_RESULT_SARIF].path = options->sarif;
     written = cli_results_open(&run) && cli_results_write(&result);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A worker: a process that reads seeds from a pipe, runs one machine for each, and writes the
- * result.
+ * A worker: a process that reads points (a seed, an allocation that fails) from a pipe, runs one
+ * machine for each, and writes the result.
  *
  * Workers are processes, not threads: a driver may crash the host (which is a result too, and costs
  * one seed); a driver that hangs where no watchdog of the machine sees it can be killed; and no
@@ -41,7 +41,7 @@ double explore_worker_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* ---- one seed ---- */
+/* ---- one machine ---- */
 
 static void cut(char *to, size_t bytes, const char *text)
 {
@@ -128,20 +128,34 @@ static void add_rest(struct explore_result *result, const struct cli_session *se
     }
 }
 
-static void run_seed(struct cli_options *run, uint64_t seed, struct explore_result *result)
+/* Without memory an adapter may be refused and a workload fail: what counts then is what the driver
+ * made of it. */
+static void judge(struct explore_result *result, const struct cli_session *session)
+{
+    const int status = cli_verdict(session);
+
+    if (result->point.fail && (status == CLI_FAILED || status == CLI_REFUSED))
+        result->failures = 0;
+    result->status = result->failures ? status : CLI_OK;
+}
+
+static void run_point(struct cli_options *run, const struct explore_point *point,
+                      struct explore_result *result)
 {
     struct cli_session session;
 
-    run->config.seed = seed;
+    run->config.seed = point->seed;
+    if (point->fail)
+        run->config.fail_allocation = point->fail;
     memset(result, 0, explore_result_bytes(0));
-    result->seed = seed;
+    result->point = *point;
     cli_session_run(&session, run);
     if (session.machine)
         add_violations(result, &session);
     add_rest(result, &session);
-    result->status = result->failures ? cli_verdict(&session) : CLI_OK;
+    judge(result, &session);
     if (result->failures)
-        cli_pictures_write_seed(&session, seed);
+        cli_pictures_write_seed(&session, point->seed);
     cli_session_finish(&session);
     result->last = result->failures != 0;
 }
@@ -217,7 +231,7 @@ _Noreturn static void work(const struct explore_options *options, struct dxgk_re
     struct cli_options run = options->run;
     struct explore_result result;
     const char *why;
-    uint64_t seed;
+    struct explore_point point;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != campaign) /* it ended before */
@@ -231,8 +245,8 @@ _Noreturn static void work(const struct explore_options *options, struct dxgk_re
     if (broker >= 0 && !cli_isolate(broker, &why))
         _exit(CLI_HOST);
     run.config.depot = dxgk_depot_create(); /* optional: without it, runs are only slower */
-    while (read_all(from, &seed, sizeof(seed))) {
-        run_seed(&run, seed, &result);
+    while (read_all(from, &point, sizeof(point))) {
+        run_point(&run, &point, &result);
         if (!write_all(to, &result, explore_result_bytes(result.failures)) || result.last)
             break;
     }
@@ -313,18 +327,19 @@ bool explore_worker_start(struct explore_worker *worker, const struct explore_wo
     return true;
 }
 
-bool explore_worker_give(struct explore_worker *worker, uint64_t seed)
+bool explore_worker_give(struct explore_worker *worker, const struct explore_point *point)
 {
     worker->busy = true;
-    worker->seed = seed;
+    worker->point = *point;
     worker->since = explore_worker_now();
     worker->overdue = false;
-    return write_all(worker->to, &seed, sizeof(seed));
+    return write_all(worker->to, point, sizeof(*point));
 }
 
 bool explore_worker_take(const struct explore_worker *worker, struct explore_result *result)
 {
-    return read_result(worker->from, result) && result->seed == worker->seed;
+    return read_result(worker->from, result) && result->point.seed == worker->point.seed &&
+           result->point.fail == worker->point.fail;
 }
 
 void explore_worker_stop(struct explore_worker *worker)
@@ -394,7 +409,7 @@ void explore_worker_fetch(struct explore_worker *worker, struct explore_result *
     int status = 0;
 
     memset(result, 0, sizeof(*result));
-    result->seed = worker->seed;
+    result->point = worker->point;
     close(worker->to);
     close(worker->from);
     while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)

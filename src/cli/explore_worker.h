@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers of `dxgkhost explore`: processes that take seeds and say what came of them. */
+/* Workers of `dxgkhost explore`: processes that take points and say what came of them. */
 #ifndef DXGK_CLI_EXPLORE_WORKER_H
 #define DXGK_CLI_EXPLORE_WORKER_H
 
@@ -8,16 +8,17 @@
 
 #include <sys/types.h>
 
+#include "cli/explore_result.h"
+
 struct cli_broker;
 struct dxgk_recorder;
 struct explore_options;
-struct explore_result;
 
 struct explore_worker {
     pid_t pid;          /* 0: none */
-    int to, from;       /* seeds, results */
+    int to, from;       /* points, results */
     bool busy, overdue; /* overdue: it was killed for that */
-    uint64_t seed;
+    struct explore_point point;
     double since;
     struct dxgk_recorder *recorder; /* NULL: there was no memory for one */
     struct cli_broker *broker;      /* of an isolated worker; else NULL */
@@ -25,10 +26,10 @@ struct explore_worker {
 /* `all` has the ones that run already. */
 bool explore_worker_start(struct explore_worker *worker, const struct explore_worker *all,
                           uint32_t count, const struct explore_options *options);
-bool explore_worker_give(struct explore_worker *worker, uint64_t seed);
+bool explore_worker_give(struct explore_worker *worker, const struct explore_point *point);
 /* Reads the result of a seed. False: there is none, or no whole one. */
 bool explore_worker_take(const struct explore_worker *worker, struct explore_result *result);
-/* After its results have ended: fetch the process, and say what became of the seed that it had. */
+/* After its results have ended: fetch the process, and say what became of the point that it had. */
 void explore_worker_fetch(struct explore_worker *worker, struct explore_result *result);
 void explore_worker_stop(struct explore_worker *worker);
 /* Seconds of the monotonic clock, as in `since`. */

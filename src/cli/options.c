@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/argument.h"
 #include "cli/device.h"
 #include "cli/duration.h"
 #include "cli/iommu.h"
@@ -227,6 +228,20 @@ static int parse_report(struct cli_options *options, const char *name, const cha
     return cli_usage_error("--report is memory, gpuva, residency or submissions", value);
 }
 
+/* All that finds mistakes of drivers and refuses none that Windows takes. */
+static int parse_checks(struct cli_options *options, const char *name, const char *value)
+{
+    struct dxgk_machine_config *config = &options->config;
+
+    (void)name;
+    if (strcmp(value, "plain") != 0 && strcmp(value, "full") != 0)
+        return cli_usage_error("--checks is plain or full", value);
+    if (*value == 'f')
+        config->stress = config->races = config->special_pool = config->force_irql =
+            config->split_dma_buffers = config->check_page_tables = true;
+    return CLI_OK;
+}
+
 static int parse_path(struct cli_options *options, const char *name, const char *value)
 {
     const struct {
@@ -282,6 +297,7 @@ static const struct option valued[] = {
     {"--cpus", parse_cpus, false},
     {"--iommu", parse_iommu, false},
     {"--windows", parse_windows, false},
+    {"--checks", parse_checks, false},
     {"--page-table-format", parse_table_format, false},
     {"--patch-format", parse_patch_format, false},
     {"--report", parse_report, true},
@@ -363,12 +379,16 @@ static int parse_argument(struct cli_options *options, const char *argument)
 static int parse_all(struct cli_options *options, int argc, char **argv)
 {
     for (int i = 0; i < argc; i++) {
+        char name[CLI_NAME_BYTES];
+        const char *given = cli_argument(argv[i], name);
         int status;
 
         if (argv[i][0] != '-') {
             status = parse_argument(options, argv[i]);
-        } else if (parse_switch(options, argv[i])) {
-            status = CLI_OK;
+        } else if (parse_switch(options, name)) {
+            status = given ? cli_usage_error("this option takes no value", argv[i]) : CLI_OK;
+        } else if (given) {
+            status = parse_valued(options, name, given);
         } else {
             status = parse_valued(options, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
             i++;

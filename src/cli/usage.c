@@ -62,6 +62,8 @@ static const char text[] =
     "                                  (default 30; 0: never)\n"
     "           --script-memory SIZE   memory that a workload may hold (default 1G; 0: any)\n"
     "           --no-supervisor        run the machine in this process: for a debugger\n"
+    "           --checks plain|full    full: --stress, --races, --special-pool, --force-irql, --check-page-tables and\n"
+    "                                  --split-dma-buffers at once, for CI (docs/checks.md)\n"
     "           --stress               preempt often, also at function boundaries (-finstrument-functions)\n"
     "           --races                find accesses of the driver's memory that nothing orders (docs/races.md)\n"
     "           --special-pool         find accesses past the end of pool blocks and of what DDIs are lent, or\n"
@@ -93,6 +95,7 @@ static const char text[] =
     "           --shard I/N            only every N-th seed, from the I-th on\n"
     "           --stop-after N         end when N different failures were found\n"
     "           --limit SECONDS        host time that one seed may take (default 300)\n"
+    "           --fail-allocation A..B each seed once for each of these allocations of the host, which fails\n"
     "           --json FILE            results for programs (- for standard output); --junit, --sarif as in run\n"
     "       dxgkhost inspect DRIVER    tell what a driver is, registers and answers\n"
     "                                  (with the options of run that are not for workloads)\n"
@@ -108,9 +111,10 @@ static const char text[] =
     "           --all                  show known differences too\n"
     "           --html FILE            the same as a page\n"
     "       dxgkhost --version | --help\n"
-    "exit status: 0 good; 1 an error, or the workload failed or broke a rule for clients; 2 wrong usage;\n"
-    "             3 the driver (or a trace) broke a rule, or was stopped, or two traces part; 4 the machine's process ended without a result;\n"
-    "             128 and the signal's number: interrupted\n";
+    "a value may follow its option after a space or after '='\n"
+    "exit status: 0 good; 1 the workload failed or broke a rule for clients; 2 wrong usage, or a file that cannot be used;\n"
+    "             3 the driver (or a trace) broke a rule, or two traces part; 4 the host failed, or a result could not be written;\n"
+    "             5 the driver stopped the machine; 6 it was refused; 128 and the signal's number: interrupted\n";
 
 void cli_usage(FILE *out)
 {

@@ -1075,6 +1075,73 @@ def case_splits():
                 fail(f"mistake {fault} is not told by {rule}: {said}")
 
 
+def case_checks():
+    """--checks=full: all that the single options do, at once; a value may follow "=" or a space."""
+    one_by_one = ("--stress", "--races", "--special-pool", "--force-irql", "--split-dma-buffers", "--check-page-tables")
+    drivers = os.path.join(BUILD, "tests", "drivers")
+    with tempfile.TemporaryDirectory() as folder:
+        trace, out = os.path.join(folder, "trace.json"), ("--out", folder)
+
+        def traced(*options):
+            done = run("burst.lua", "--trace", trace, *out, *options)
+            return digest(trace), done.stdout
+
+        whole, text = traced("--checks=full")
+        if traced("--checks", "full")[0] != whole or traced(*one_by_one)[0] != whole or "entries of" not in text:
+            fail(f"--checks=full is not {one_by_one}\n{text}")
+        if traced("--checks=plain")[0] != traced()[0] or traced()[0] == whole or traced(*one_by_one[1:])[0] == whole:
+            fail("--checks=plain is not a run without it, or --checks=full without --stress")
+        key = "[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\"
+        races, splits = os.path.join(folder, "races.reg"), os.path.join(folder, "splits.reg")
+        with open(races, "w", encoding="utf-8") as file:
+            file.write(key + 'races]\n"Race"=4:01000000\n')
+        with open(splits, "w", encoding="utf-8") as file:
+            file.write(key + 'splits]\n"SplitFault"=4:00000000\n')
+        race = ("run", os.path.join(drivers, "races.so"), os.path.join(SOURCE, "workloads", "burst.lua"), "--device",
+                os.path.join(BUILD, "devices", "refgpu.so"), "--registry", races, *out)
+        if "THREAD-080" not in program(*race, "--checks=full", expect=3).stderr:
+            fail("no race is found")
+        program(*race, "--checks", "plain", expect=0)
+        split = ("run", os.path.join(drivers, "splits.so"), os.path.join(SOURCE, "tests", "drivers", "seeds", "patch.lua"), "--device",
+                 os.path.join(drivers, "seeds", "device.so"), "--registry", splits, "--vram", "8M", "--set", "split=1", *out)
+        program(*split, "--checks=full", expect=0)
+        program(*split, expect=1)
+        for wrong in ("--checks=some", "--checks=", "--stress=1", "--no-such=1", "--no-such-option-has-so-long-a-name=1"):
+            if wrong.split("=", maxsplit=1)[0] not in run("burst.lua", wrong, *out, expect=2).stderr and "--checks is" not in run("burst.lua", wrong, *out, expect=2).stderr:
+                fail(f"{wrong} is not named")
+        program("explore", *race[1:], "--checks=full", "--seeds=1..2", "--jobs=1", expect=3)
+
+
+def case_fails():
+    """explore --fail-allocation A..B: each allocation of the host fails once, for each seed; what a lack of memory leads to is no
+    failure, what the driver makes of it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        def explored(driver, *options, expect):
+            path = os.path.join(folder, "results.json")
+            done = program("explore", os.path.join(BUILD, driver), os.path.join(SOURCE, "workloads", "burst.lua"), "--device",
+                           os.path.join(BUILD, "devices", "refgpu.so"), "--out", folder, "--json", path, *options, expect=expect)
+            with open(path, encoding="utf-8") as file:
+                return json.load(file), done
+
+        whole, _ = explored("drivers/refgpu.so", "--seeds", "3..4", "--fail-allocation", "40..79", expect=0)
+        if (whole["run"], whole["first_allocation"], whole["last_allocation"]) != (80, 40, 79):
+            fail(whole)
+        if sum(explored("drivers/refgpu.so", "--seeds", "3..4", "--fail-allocation=40..42", "--shard", f"{i}/4", expect=0)[0]["run"] for i in range(1, 5)) != 6:
+            fail("the shards are not the whole")
+        found, done = explored("tests/planted/wrong_tag.so", "--seeds=1..2", "--stress", "--fail-allocation=1500..1503", "-j1", expect=5)
+        first = found["failures"][0]
+        if (found["run"], first["seed"], first["allocation"]) != (8, 1, 1500) or not first["command"].endswith("--seed 1 --fail-allocation 1500"):
+            fail(f"{found}\n{done.stdout}")
+        if "first with seed 1, allocation 1500, " not in done.stdout or "allocations 1500..1503" not in done.stdout:
+            fail(done.stdout)
+        again = subprocess.run(first["command"].replace("dxgkhost", os.path.join(BUILD, "dxgkhost"), 1), shell=True, capture_output=True, text=True, check=False)
+        if again.returncode != 5 or first["rule"] not in again.stderr:
+            fail(again.stderr)
+        for wrong in ("0..3", "3..1", "1..x", "1..4294967295"):
+            program("explore", os.path.join(BUILD, "drivers", "refgpu.so"), os.path.join(SOURCE, "workloads", "burst.lua"), "--seeds=1..2",
+                    "--fail-allocation", wrong, "--out", folder, expect=2)
+
+
 def main():
     global BUILD, SANITIZED
     BUILD = sys.argv[2]

@@ -239,7 +239,7 @@ def case_explored():
         must([f["command"] for f in failures] == [r["properties"]["again"] for r in sarif["results"]], failures, sarif["results"])
         must([f"{f['rule']} in {f['where']}" for f in failures] == [case.get("name") for case in cases[1:]], failures, done.stdout)
         must(all(f["command"] in case.find("failure").text for f, case in zip(failures, cases[1:])), failures)
-        must(cases[0].find("error").get("message") == f"3 seeds run, {campaign['failed']} failed in {len(failures)} ways", failures)
+        must(cases[0].find("error").get("message") == f"3 run, {campaign['failed']} failed in {len(failures)} ways", failures)
         frames = sarif["results"][0]["stacks"][0]["frames"]
         must(frames[0]["location"]["logicalLocations"][0]["name"] == "wait_for_counter", frames)
         must("wait_for_counter" in cases[1].find("failure").text, done.stdout)

@@ -8,6 +8,7 @@
 #include "cli/explore_options.h"
 #include "cli/cli.h"
 #include "cli/explore_report.h"
+#include "cli/instruments.h"
 #include "cli/isolate.h"
 #include "cli/number.h"
 #include "cli/output.h"
@@ -136,6 +137,8 @@ int explore_options_parse(struct explore_options *options, int argc, char **argv
         fputs("dxgkhost: explore wants --seeds A..B\n", stderr);
         status = CLI_USAGE;
     }
+    if (status == CLI_OK && !cli_instruments_ready(options->run.driver))
+        status = CLI_ERROR;
     if (status == CLI_OK && options->run.isolated && !cli_isolate_possible(&why)) {
         fprintf(stderr, "dxgkhost: --isolate: %s\n", why);
         status = CLI_ERROR;

@@ -10,6 +10,7 @@
 
 #include "cli/debugger.h"
 #include "cli/expected.h"
+#include "cli/instruments.h"
 #include "cli/pictures.h"
 #include "cli/result.h"
 #include "cli/results.h"
@@ -370,6 +371,8 @@ int cli_run(int argc, char **argv)
         return CLI_ERROR;
     if (options.debugger.gdb)
         return cli_debugger_run(&options, cli_option_wants_value);
+    if (!cli_instruments_ready(options.driver))
+        return CLI_ERROR;
     if (open_result(options.trace, &options.trace_file) &&
         open_result(options.trace_dxgkrnl, &options.dxgkrnl_file) && cli_results_open(&options))
         status = cli_supervise(&options, run);

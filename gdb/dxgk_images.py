@@ -92,12 +92,12 @@ def quietly(command):
         gdb.execute(f"set confirm {'on' if confirm else 'off'}", to_string=True)
 
 
-def loaded(path, base):
+def loaded(path, base, entry):
     if known.process != gdb.selected_inferior().pid:
         forget()  # one that was killed, and another run
         known.process = gdb.selected_inferior().pid
     if memory(base, 2) != b"MZ":  # ELF: gdb is told by the dynamic linker
-        known.libraries.add(image_of(base))
+        known.libraries.add(image_of(entry))
         return
     path = os.path.join(os.getcwd(), path)
     image = Windows(path, base)
@@ -112,8 +112,8 @@ def symtab_of(image, address):
     return gdb.find_pc_line(image.base + address).symtab
 
 
-def gone(base):
-    image = image_of(base)
+def gone(base, entry):
+    image = windows_at(base) or image_of(entry)
     for named in [named for named in known.named if named.image == image]:
         known.named.remove(named)
         forget_names(named)

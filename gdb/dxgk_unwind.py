@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Callers of frames that gdb cannot follow: functions of Windows images, by their unwind data, and of a fault of the driver,
-from the host's function that tells of it to the instruction that has faulted."""
+"""Callers of frames that gdb cannot follow: of functions of Windows images, by their unwind data; of a fault of the driver, from the
+host's function that tells of it to the instruction that has faulted; and of an instruction that the host carries out."""
 import struct
 
 import gdb
@@ -14,7 +14,7 @@ RSP = 4
 MASK = 2**64 - 1
 CHAINED = 4
 HOOKS = ("dxgk_debug_fault", "dxgk_debug_rule")
-HOOK_BYTES = 64
+LONGEST = 1024  # bytes of such a function of the host
 PUSH, ALLOC_LARGE, ALLOC_SMALL, SET_FRAME, SAVE, SAVE_FAR, EPILOG, SPARE, SAVE_XMM, SAVE_XMM_FAR, MACHINE_FRAME = range(11)
 
 
@@ -189,24 +189,40 @@ class FaultUnwinder(Unwinder):
         if Fault.registers is None:
             return None
         pc = read(pending, "rip")
-        if not any(0 <= pc - address < HOOK_BYTES and name_of(pc) == name for name, address in hooks()):
+        if not any(inside(hook, pc) for hook in HOOKS):
             return None
         registers = dict(Fault.registers, rip=Fault.pc)
         return answer(pending, Identity(gdb.Value(registers["rsp"] - 256 & MASK), gdb.Value(pc)), registers)
+
+
+class TrapUnwinder(Unwinder):
+    """From the host's landing, where it carries out an instruction that user space cannot, to that instruction."""
+    def __init__(self):
+        super().__init__("dxgkhost-trap")
+
+    def __call__(self, pending):
+        pc = read(pending, "rip")
+        if not inside("x64_landing", pc):
+            return None
+        words = struct.unpack("<17Q", dxgk_images.memory(read(pending, "rbx"), 136))  # struct x64_interrupted
+        registers = dict(zip(REGISTERS, words), rip=words[16])
+        return answer(pending, Identity(gdb.Value(registers["rsp"] - 128 & MASK), gdb.Value(pc)), registers)
+
+
+def inside(function, pc):
+    """Whether pc is in this function of the host's."""
+    try:
+        begin = int(gdb.parse_and_eval(f"(unsigned long)&{function}"))
+    except gdb.error:
+        return False  # a stripped host, or none
+    return 0 <= pc - begin < LONGEST and name_of(pc) == function
 
 
 def name_of(pc):
     return gdb.execute(f"info symbol {pc}", to_string=True).split(" ")[0]
 
 
-def hooks():
-    for name in HOOKS:
-        try:
-            yield name, int(gdb.parse_and_eval(f"(unsigned long)&{name}"))
-        except gdb.error:
-            pass
-
-
 def begin():
     gdb.unwinder.register_unwinder(None, FaultUnwinder(), replace=True)
+    gdb.unwinder.register_unwinder(None, TrapUnwinder(), replace=True)
     gdb.unwinder.register_unwinder(None, WindowsUnwinder(), replace=True)

@@ -96,11 +96,11 @@ class Hook(gdb.Breakpoint):
 
 def on_image():
     set_until()
-    dxgk_images.loaded(text_at(register("rdi")), register("rsi"))
+    dxgk_images.loaded(text_at(register("rdi")), register("rsi"), register("rdx"))
 
 
 def on_image_gone():
-    dxgk_images.gone(register("rdi"))
+    dxgk_images.gone(register("rdi"), register("rsi"))
 
 
 def on_entries():

@@ -6,16 +6,18 @@
 
 const volatile uint64_t dxgk_debug_until = UINT64_MAX;
 
-void dxgk_debug_image(const char *path, uintptr_t base)
+void dxgk_debug_image(const char *path, uintptr_t base, uintptr_t entry)
 {
     (void)path;
     (void)base;
+    (void)entry;
     HOOK();
 }
 
-void dxgk_debug_image_gone(uintptr_t base)
+void dxgk_debug_image_gone(uintptr_t base, uintptr_t entry)
 {
     (void)base;
+    (void)entry;
     HOOK();
 }
 

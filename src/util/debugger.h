@@ -22,11 +22,12 @@ struct debugger_entry {
 /* Virtual time, in ns, before which to stop; only a debugger writes it. UINT64_MAX: nowhere. */
 extern DEBUGGER_SEEN const volatile uint64_t dxgk_debug_until;
 
-/* The image file at `path` is mapped and bound; no code of it has run. `base`: of an ELF file what
- * is added to its addresses, of a Windows image where its headers are. */
-DEBUGGER_HOOK void dxgk_debug_image(const char *path, uintptr_t base);
+/* The image file at `path` is mapped and bound; no code of the driver's has run. `base`: of an ELF
+ * file what is added to its addresses, of a Windows image where its headers are. `entry`: a routine
+ * of it; 0: it has none. */
+DEBUGGER_HOOK void dxgk_debug_image(const char *path, uintptr_t base, uintptr_t entry);
 /* It is about to be unmapped. */
-DEBUGGER_HOOK void dxgk_debug_image_gone(uintptr_t base);
+DEBUGGER_HOOK void dxgk_debug_image_gone(uintptr_t base, uintptr_t entry);
 /* A driver has registered; none of its entries was called. */
 DEBUGGER_HOOK void dxgk_debug_entries(const struct debugger_entry *entries, size_t count);
 /* A rule is broken, on the stack of what broke it: its id, the severity (enum verify_severity), and

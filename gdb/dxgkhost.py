@@ -63,6 +63,7 @@ class Wanted:
         self.faults = False
         self.until = FOREVER
         self.stopped = False  # a hook has just stopped
+        self.behind = None  # an instruction that was stepped, and is carried out by the host
 
 
 wanted = Wanted()
@@ -130,10 +131,27 @@ def on_time():
     return True
 
 
+def on_code():
+    """The host carries out an instruction that has a breakpoint. If it is none of the user's, gdb has put it there to come back from
+    the signal, which it does not: the host continues behind the instruction."""
+    pc = register("rdi")
+    gdb.selected_inferior().write_memory(register("rsi"), dxgk_images.memory(pc, 1))
+    if any(location.address == pc for user in gdb.breakpoints() for location in getattr(user, "locations", ())):
+        return False
+    code = gdb.selected_inferior().architecture().disassemble(pc, count=2)
+    wanted.behind = code[1]["addr"]
+    return True
+
+
 def on_stop(_event):
     if not wanted.stopped:
         return
     wanted.stopped = False
+    if wanted.behind:
+        gdb.Breakpoint(f"*{wanted.behind}", internal=True, temporary=True).silent = True
+        wanted.behind = None
+        gdb.execute("continue")
+        return
     refresh(gdb.newest_frame())
 
 
@@ -191,6 +209,63 @@ depend on it: the same command line gives the same run."""
         set_until()
 
 
+class LineStop(gdb.Breakpoint):
+    """Where the next line may be: in the same call, or in its caller."""
+    here = False
+
+    def __init__(self, address, calls):
+        super().__init__(f"*{address}", internal=True)
+        self.silent = True
+        self.calls = calls
+
+    def stop(self):
+        LineStop.here = called(gdb.newest_frame()) in self.calls
+        return LineStop.here
+
+
+def called(frame):
+    """The frame of the function that another has called, which `frame` may be inlined into."""
+    while frame.type() == gdb.INLINE_FRAME:
+        frame = frame.older()
+    return frame
+
+
+class NextCommand(gdb.Command):
+    """dxgk-next: go on to another line of this function, or to its caller.
+As gdb's next, but by breakpoints: a single step of an instruction that the host carries out, such as an access to a register of
+the device, ends in the host's signal handler."""
+
+    def __init__(self):
+        super().__init__("dxgk-next", gdb.COMMAND_RUNNING)
+
+    def invoke(self, _argument, _from_tty):
+        frame = gdb.newest_frame()
+        where = frame.find_sal()
+        inner = frame.block() if where.symtab else None
+        block = None
+        while inner:  # out of what is inlined
+            block = inner if inner.function else block
+            inner = inner.superblock
+        if not block:
+            raise gdb.GdbError("dxgk-next: there are no lines here")
+        stops = {entry.pc for entry in where.symtab.linetable() if block.start <= entry.pc < block.end and entry.line not in (0, where.line)}
+        call = called(frame)
+        calls = [call]
+        if call.older():
+            stops.add(call.older().pc())
+            calls.append(called(call.older()))
+        LineStop.here = False
+        points = [LineStop(address, calls) for address in stops if address != frame.pc()]
+        try:
+            gdb.execute("continue")
+        finally:
+            for point in points:
+                if point.is_valid():
+                    point.delete()
+        if LineStop.here:
+            gdb.execute("frame")
+
+
 class EntriesCommand(gdb.Command):
     """dxgk-entries: list the entries that the driver has registered, by the names of the interface, with their routines."""
 
@@ -209,11 +284,12 @@ def begin():
         dxgk_images.quietly(f"handle {name} nostop noprint pass")
     dxgk_images.quietly("set breakpoint pending on")  # for functions of a driver that is not loaded
     for function, act in (("dxgk_debug_image", on_image), ("dxgk_debug_image_gone", on_image_gone), ("dxgk_debug_entries", on_entries),
-                          ("dxgk_debug_rule", on_rule), ("dxgk_debug_fault", on_fault), ("dxgk_debug_time", on_time)):
+                          ("dxgk_debug_rule", on_rule), ("dxgk_debug_fault", on_fault), ("dxgk_debug_time", on_time),
+                          ("dxgk_debug_code", on_code)):
         Hook(function, act)
     gdb.events.stop.connect(on_stop)
     gdb.events.exited.connect(on_exit)
-    for command in (RuleCommand, FaultCommand, UntilCommand, EntriesCommand):
+    for command in (RuleCommand, FaultCommand, UntilCommand, NextCommand, EntriesCommand):
         command()
     dxgk_unwind.begin()
     dxgk_types.begin()

@@ -48,3 +48,10 @@ void dxgk_debug_time(uint64_t now)
     (void)now;
     HOOK();
 }
+
+void dxgk_debug_code(uintptr_t pc, uint8_t *first)
+{
+    (void)pc;
+    (void)first;
+    HOOK();
+}

@@ -39,5 +39,8 @@ DEBUGGER_HOOK void dxgk_debug_rule(const char *rule, unsigned severity, const ch
 DEBUGGER_HOOK void dxgk_debug_fault(const uint64_t *general, uintptr_t pc);
 /* Virtual time is `now`, and passes dxgk_debug_until before the host looks again. */
 DEBUGGER_HOOK void dxgk_debug_time(uint64_t now);
+/* The host is about to carry out the instruction at `pc`, which it has found to begin with a
+ * breakpoint: a debugger puts the byte that was there into *first. */
+DEBUGGER_HOOK void dxgk_debug_code(uintptr_t pc, uint8_t *first);
 
 #endif

@@ -63,7 +63,8 @@ class Wanted:
         self.faults = False
         self.until = FOREVER
         self.stopped = False  # a hook has just stopped
-        self.behind = None  # an instruction that was stepped, and is carried out by the host
+        self.carried = False  # and it is the one for instructions that the host carries out
+        self.behind = None  # the instruction behind, if it was stepped
 
 
 wanted = Wanted()
@@ -132,14 +133,14 @@ def on_time():
 
 
 def on_code():
-    """The host carries out an instruction that has a breakpoint. If it is none of the user's, gdb has put it there to come back from
-    the signal, which it does not: the host continues behind the instruction."""
+    """The host carries out an instruction that has a breakpoint. gdb waits there for the signal to return, which it does not: the
+    host continues behind the instruction. A stop here makes gdb forget that; if no breakpoint is the reason, it was a step, and ends
+    behind the instruction."""
     pc = register("rdi")
     gdb.selected_inferior().write_memory(register("rsi"), dxgk_images.memory(pc, 1))
-    if any(location.address == pc for user in gdb.breakpoints() for location in getattr(user, "locations", ())):
-        return False
-    code = gdb.selected_inferior().architecture().disassemble(pc, count=2)
-    wanted.behind = code[1]["addr"]
+    wanted.carried = True
+    if not LineStop.waits and not any(location.address == pc for user in gdb.breakpoints() for location in getattr(user, "locations", ())):
+        wanted.behind = gdb.selected_inferior().architecture().disassemble(pc, count=2)[1]["addr"]
     return True
 
 
@@ -147,10 +148,11 @@ def on_stop(_event):
     if not wanted.stopped:
         return
     wanted.stopped = False
-    if wanted.behind:
-        gdb.Breakpoint(f"*{wanted.behind}", internal=True, temporary=True).silent = True
-        wanted.behind = None
-        gdb.execute("continue")
+    if wanted.carried:
+        if wanted.behind:
+            gdb.Breakpoint(f"*{wanted.behind}", internal=True, temporary=True).silent = True
+        wanted.carried, wanted.behind = False, None
+        gdb.write(gdb.execute("continue", to_string=True).removeprefix("Continuing.\n"))
         return
     refresh(gdb.newest_frame())
 
@@ -212,6 +214,7 @@ depend on it: the same command line gives the same run."""
 class LineStop(gdb.Breakpoint):
     """Where the next line may be: in the same call, or in its caller."""
     here = False
+    waits = False
 
     def __init__(self, address, calls):
         super().__init__(f"*{address}", internal=True)
@@ -254,11 +257,12 @@ the device, ends in the host's signal handler."""
         if call.older():
             stops.add(call.older().pc())
             calls.append(called(call.older()))
-        LineStop.here = False
+        LineStop.here, LineStop.waits = False, True
         points = [LineStop(address, calls) for address in stops if address != frame.pc()]
         try:
             gdb.execute("continue")
         finally:
+            LineStop.waits = False
             for point in points:
                 if point.is_valid():
                     point.delete()
@@ -280,7 +284,7 @@ class EntriesCommand(gdb.Command):
 
 def begin():
     # Not SIGTRAP: gdb would pass on what its own breakpoints raise. So --races, which steps and traps, cannot be debugged.
-    for name in ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGVTALRM", "SIG39", "SIG40"):
+    for name in ("SIGSEGV", "SIGBUS", "SIGILL", "SIGFPE", "SIGVTALRM", "SIG39", "SIG40", "SIG41"):
         dxgk_images.quietly(f"handle {name} nostop noprint pass")
     dxgk_images.quietly("set breakpoint pending on")  # for functions of a driver that is not loaded
     for function, act in (("dxgk_debug_image", on_image), ("dxgk_debug_image_gone", on_image_gone), ("dxgk_debug_entries", on_entries),

@@ -109,9 +109,10 @@ def case_entries(form):
         plain = run(words)
         if form == "gcc":  # a breakpoint where the host carries out an instruction, and lines after such
             text = session(words + ["--gdb"], "break BlitterInterruptRoutine", f"break work.c:{line_with('BLITTER_REG_IRQ_STATUS')}", "run", "delete 1",
-                           *["dxgk-next"] * 8, "ignore 2 1000", "continue")
+                           *["dxgk-next"] * 8, "delete", "tbreak x64_trapped", "continue", "up 2", "break *$pc", "ignore $bpnum 5", "continue", "delete", "continue")
             in_order(text, r"Breakpoint 1, BlitterInterruptRoutine", r"Breakpoint 2, ", r"^\d+\t.*if \(causes == 0 ", r"^\d+\t.*if \(causes & BLITTER_IRQ_FAULT",
-                     r"^\d+\t.*ReportCompleted\(adapter", "exited normally")
+                     r"^\d+\t.*ReportCompleted\(adapter", r"#2 .*(work\.c|blitter\.h):\d+", r"Breakpoint (\d+) at", r"Will ignore next 5",
+                     r"^Breakpoint \d+, ", "exited normally")
             if "NT-167" in text:
                 fail(text)
         else:
@@ -244,7 +245,7 @@ def case_lldb():
     path = driver("debugged", "so")
     with tempfile.TemporaryDirectory() as folder:
         commands = ("settings set target.disable-aslr false", "breakpoint set -n BlitterSubmitCommand", "process launch --stop-at-entry",
-                    "process handle -p true -s false -n false SIGSEGV SIGBUS SIGILL SIGFPE SIGRTMIN+5 SIGRTMIN+6", "continue", "bt",
+                    "process handle -p true -s false -n false SIGSEGV SIGBUS SIGILL SIGFPE SIGRTMIN+5 SIGRTMIN+6 SIGRTMIN+7", "continue", "bt",
                     "frame variable pSubmitCommand->DmaBufferSize", "breakpoint delete 1", "continue")
         done = run(["lldb", "-b", *[word for command in commands for word in ("-o", command)], "--", *blitter(folder, path, "--no-supervisor", "--watchdog", "0")])
         if "launch failed" in done.text or "error: process launch" in done.text:

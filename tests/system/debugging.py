@@ -139,13 +139,13 @@ def case_rules(form):
         acts_now = acts(ZW_BAD_POINTER, SYSTEM)
         subprocess.run(["sh", "-c", acts_now.removeprefix("shell ")], check=True)
         text = session(words + ["--break", "NT-145"], "bt", "continue", acts(INT_29, SYSTEM), "dxgk-rule none", "dxgk-rule NT-17*", "run", "bt", "kill",
-                       "dxgk-rule none", "dxgk-fault", acts(NULL, ENTRY), "run", "bt", "continue", acts(NULL, DPC), "run", "bt", "kill", acts(RECURSION, SYSTEM),
+                       "dxgk-rule none", "dxgk-fault", acts(NULL, ENTRY), "run", "bt", "kill", acts(NULL, DPC), "run", "bt", "kill", acts(RECURSION, SYSTEM),
                        "run", "bt 2", "kill", "quit")
         in_order(text, r"dxgkhost: error NT-145: ZwQueryValueKey with a user-mode pointer", r"^#\d+ .*Services \(.*faults\.c:\d+", r"^\d+\s+\(VOID\) ZwQueryValueKey\(",
                  r"#0 .* in dxgk_debug_rule \(\)", r"in ZwQueryValueKey \(\)", r"in FaultsCreateDevice \(", r"in ddi_create_device \(\)", r"in fiber_begin",
                  r"exited with code 03", r"dxgkhost: bug check NT-176", r"in x64_landing \(\)", r"Break \(.*faults\.c:\d+", r"in ddi_create_device",
                  r"the driver faults", r"Break \(.*faults\.c:\d+", r"in dxgk_debug_fault", r"Break \(", r"DriverEntry \(", r"in port_driver_start \(\)",
-                 r"exited with code 03", r"the driver faults", r"in FaultsDpcRoutine \(", r"in ddi_dpc_routine \(\)", r"the driver faults", r"in dxgk_debug_fault", r"Recurse \(")
+                 r"the driver faults", r"in FaultsDpcRoutine \(", r"in ddi_dpc_routine \(\)", r"the driver faults", r"in dxgk_debug_fault", r"Recurse \(")
         if "Traceback" in text:
             fail(text)
 
@@ -193,8 +193,10 @@ def case_instruments():
     need("gcc")
     with tempfile.TemporaryDirectory() as folder:
         passes = r"result +PASS"
-        good = compiled(folder, "good", "-fsanitize=address,undefined")
+        good = compiled(folder, "good", "-fsanitize=address", "--coverage")
         in_order(run(blitter(folder, good)).text, passes)
+        done = run(["gcov", "--stdout", *[file for file in os.listdir(folder) if file.endswith("work.gcda")]], cwd=folder)
+        in_order(done.stdout, r"^ +[1-9]\d*\*?: +\d+:.*BlitterSubmitCommand\(")
         in_order(run(blitter(folder, good, "--seeds", "1..3", verb="explore")).text, r"3 run, 0 failed")
         overrun = compiled(folder, "overrun", "-fsanitize=address",
                            mistake='char small[8]; volatile int at = 8; small[at] = 1; __asm__ volatile("" : : "r"(small));')
@@ -208,10 +210,6 @@ def case_instruments():
         in_order(done.stderr, r"work\.c:\d+:\d+: runtime error: signed integer overflow")
         if done.returncode == 0:
             fail(done.text)
-        covered = compiled(folder, "covered", "--coverage")
-        in_order(run(blitter(folder, covered)).text, passes)
-        done = run(["gcov", "--stdout", *[file for file in os.listdir(folder) if file.endswith("work.gcda")]], cwd=folder)
-        in_order(done.stdout, r"^ +[1-9]\d*\*?: +\d+:.*BlitterSubmitCommand\(")
         if shutil.which("gdb"):
             can_debug()
             in_order(session(blitter(folder, good, "--gdb"), "break DxgkDdiPatch", "run", "bt 2", "kill", "quit"), r"Breakpoint 1, BlitterPatch \(", r"in ddi_patch")

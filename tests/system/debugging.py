@@ -118,6 +118,11 @@ def case_entries(form):
         else:
             text = session(words + ["--gdb", "--until", "2ms"], "continue")
             in_order(text, r"virtual time 1\.\d+ ms", "exited normally")
+        if form == "clang":  # without debug information
+            words = [os.path.join(BUILD, "dxgkhost"), "run", os.path.join(BUILD, "drivers", "clang", "refgpu.sys"), os.path.join(SOURCE, "workloads", "burst.lua"),
+                     "--device", os.path.join(BUILD, "devices", "refgpu.so"), "--out", folder, "--gdb"]
+            in_order(session(words, "break DxgkDdiSubmitCommandVirtual", "run", "bt", "kill", "quit"), r"refgpu\.sys has no lines for gdb",
+                     r"Breakpoint 1, 0x.* in RefGpuSubmitCommandVirtual", r"#1 .* in ddi_submit_command_virtual", r"in fiber_begin")
         if plain.returncode != 0 or not figures(plain.stdout) or figures(plain.stdout) != figures(text):
             fail(f"{plain.text}\n{text}\nare not the same run")
 

@@ -36,7 +36,7 @@ function(dxgkhost_add_image name compiler sources options depends)
     set(compile ${DXGKHOST_MINGW_GCC})
     set(linker ${DXGKHOST_MINGW_GCC})
     if(compiler STREQUAL clang)
-        set(compile ${DXGKHOST_CLANG} --target=x86_64-w64-mingw32 -fms-extensions)
+        set(compile ${DXGKHOST_CLANG} --target=x86_64-w64-mingw32 -fms-extensions -fasynchronous-unwind-tables)
     elseif(compiler STREQUAL msvc)
         set(compile ${DXGKHOST_CLANG} --target=x86_64-pc-windows-msvc -fgnuc-version=10.2 -fms-compatibility -fms-extensions
                     -fasynchronous-unwind-tables)

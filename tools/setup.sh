@@ -49,6 +49,7 @@ missing() {
     command_is mcs || echo mono-mcs
     library_is sdl2 || echo libsdl2-dev
     command_is Xvfb || echo xvfb
+    command_is gdb || echo gdb
 }
 
 as_root() {

@@ -9,6 +9,7 @@
 #include "cli/argument.h"
 #include "cli/cli.h"
 #include "cli/explore_report.h"
+#include "cli/instruments.h"
 #include "cli/isolate.h"
 #include "cli/number.h"
 #include "cli/output.h"
@@ -103,7 +104,8 @@ static enum option_answer own_option(struct explore_options *options, const char
 static bool is_of_one_run(const char *name)
 {
     static const char *const names[] = {"--seed",   "--trace",     "--trace-dxgkrnl",
-                                        "--frames", "--animation", "--watch"};
+                                        "--frames", "--animation", "--watch",
+                                        "--gdb",    "--break",     "--until"};
 
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (strcmp(name, names[i]) == 0)
@@ -179,6 +181,8 @@ int explore_options_parse(struct explore_options *options, int argc, char **argv
         fputs("dxgkhost: explore: too many seeds for a range of allocations each\n", stderr);
         status = CLI_USAGE;
     }
+    if (status == CLI_OK && !cli_instruments_ready(options->run.driver))
+        status = CLI_HOST;
     if (status == CLI_OK && options->run.isolated && !cli_isolate_possible(&why)) {
         fprintf(stderr, "dxgkhost: --isolate: %s\n", why);
         status = CLI_HOST;

@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/device.h"
+#include "cli/instruments.h"
 #include "cli/monitors.h"
 #include "cli/session.h"
 #include "cli/severity.h"
@@ -101,6 +102,8 @@ int cli_inspect(int argc, char **argv)
 
     if (status != CLI_OK)
         return status;
+    if (!cli_instruments_ready(options.driver))
+        return CLI_HOST;
     if (!options.device &&
         cli_default_device(options.driver, options.device_path, sizeof(options.device_path)))
         options.device = options.device_path;

@@ -315,7 +315,17 @@ static const struct option valued[] = {
     {"--firmware-screen", cli_parse_firmware_screen, false},
     {"--device", parse_path, false},
     {"--registry", parse_path, false},
+    {"--break", cli_parse_break, true},
+    {"--until", cli_parse_until, true},
 };
+
+bool cli_option_wants_value(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(valued); i++)
+        if (strcmp(name, valued[i].name) == 0)
+            return true;
+    return false;
+}
 
 /* False: it is no switch. */
 static bool parse_switch(struct cli_options *options, const char *name)
@@ -342,6 +352,7 @@ static bool parse_switch(struct cli_options *options, const char *name)
         {"--isolate", &options->isolated},
         {"--watch", &options->pictures.watch},
         {"--no-supervisor", &options->unsupervised},
+        {"--gdb", &options->debugger.gdb},
         {"--verbose", &options->verbose},
     };
 
@@ -423,7 +434,7 @@ int cli_options_parse(struct cli_options *options, int argc, char **argv)
         return cli_usage_error("an isolated run has no window", "--watch");
     options->config.trace = options->trace != NULL;
     options->config.trace_dxgkrnl = options->trace_dxgkrnl != NULL;
-    return CLI_OK;
+    return cli_debugger_check(options);
 }
 
 int cli_options_parse_inspect(struct cli_options *options, int argc, char **argv)
@@ -435,8 +446,9 @@ int cli_options_parse_inspect(struct cli_options *options, int argc, char **argv
     options->stall_s = CLI_STALL_S;
     dxgk_machine_config_init(&options->config);
     status = parse_all(options, argc, argv);
-    return status == CLI_OK && options->pictures.watch
-               ? cli_usage_error("inspect runs no workload", "--watch")
+    return status == CLI_OK && (options->pictures.watch || options->debugger.gdb)
+               ? cli_usage_error("inspect runs no workload",
+                                 options->pictures.watch ? "--watch" : "--gdb")
                : status;
 }
 

@@ -8,7 +8,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/debugger.h"
 #include "cli/expected.h"
+#include "cli/instruments.h"
 #include "cli/pictures.h"
 #include "cli/result.h"
 #include "cli/results.h"
@@ -357,6 +359,10 @@ int cli_run(int argc, char **argv)
         return status;
     if (!cli_options_ready(&options))
         return CLI_USAGE;
+    if (options.debugger.gdb)
+        return cli_debugger_run(&options, cli_option_wants_value);
+    if (!cli_instruments_ready(options.driver))
+        return CLI_HOST;
     if (open_result(options.trace, &options.trace_file) &&
         open_result(options.trace_dxgkrnl, &options.dxgkrnl_file) && cli_results_open(&options))
         status = cli_supervise(&options, run);

@@ -4,6 +4,7 @@
 #define DXGK_CLI_SESSION_H
 
 #include "cli/cli.h"
+#include "cli/debugger.h"
 #include "cli/picture_options.h"
 #include "cli/results.h"
 #include "dxgkhost/dxgkhost.h"
@@ -37,6 +38,7 @@ struct cli_options {
     struct cli_result_file result[CLI_RESULT_FORMS]; /* open since before the run */
     struct cli_picture_options pictures;
     struct cli_monitor_options monitors;
+    struct cli_debugger_options debugger;
     const char *set[CLI_MAX_OPTIONS]; /* "key=value" */
     size_t sets;
     const char *device_set[CLI_MAX_OPTIONS];
@@ -65,6 +67,8 @@ struct cli_options {
 int cli_options_parse(struct cli_options *options, int argc, char **argv);
 /* The same for `inspect`, which has a driver and no workload. */
 int cli_options_parse_inspect(struct cli_options *options, int argc, char **argv);
+/* Whether the word after this one is the value of an option of this name. */
+bool cli_option_wants_value(const char *name);
 /* Checks before the run what can be checked: unreadable files, missing folders for results, no
  * device model. Prints what is wrong; chooses the device. */
 bool cli_options_ready(struct cli_options *options);

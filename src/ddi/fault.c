@@ -33,6 +33,7 @@
 #include "sim/stop.h"
 #include "sim/thread.h"
 #include "util/address.h"
+#include "util/debugger.h"
 #include "x64/exceptions/exception.h"
 #include "x64/unwind/stack_text.h"
 
@@ -363,5 +364,6 @@ void ddi_on_fault(const struct sim_fault *fault)
         if (!d.loan && !d.fence.what && !d.pool && !d.paged && d.code == KMODE_EXCEPTION_NOT_HANDLED)
             offer_fault(fault);
     }
+    dxgk_debug_fault(fault->registers ? fault->registers->general : NULL, fault->pc);
     sim_fault_with_room(report, &d);
 }

@@ -3,6 +3,7 @@
  * the way back. */
 #include "host/driver.h"
 #include "dxgkhost/dxgkhost.h"
+#include "host/debugger.h"
 #include "host/device.h"
 #include "host/enter.h"
 #include "host/log.h"
@@ -105,6 +106,7 @@ static void start_driver(void *arg)
         host_module_unload_all(machine, driver->image);
         return;
     }
+    host_debugger_entries(driver->port);
     loader_image_initialized(driver->image);
     LIST_FOR(node, &machine->devices) {
         struct host_device *device = CONTAINER(node, struct host_device, link);

@@ -13,6 +13,7 @@
 #include "loader/symbols.h"
 #include "sim/slot.h"
 #include "util/alloc.h"
+#include "util/debugger.h"
 #include "util/explain.h"
 
 static struct sim_slot loader_slot;
@@ -105,6 +106,7 @@ NTSTATUS loader_image_load(const char *path, unsigned options, struct loader_ima
         return status;
     }
     list_push_back(&loader->images, &image->link);
+    dxgk_debug_image(path, image->base, (uintptr_t)image->entry);
     *out = image;
     return STATUS_SUCCESS;
 }
@@ -114,6 +116,8 @@ void loader_image_unload(struct loader_image *image)
     if (!image)
         return;
     list_remove(&image->link);
+    if (image->high)
+        dxgk_debug_image_gone(image->base, (uintptr_t)image->entry);
     elf_image_unload(image);
     pe_image_unload(image);
     loader_modules_close(image);

@@ -201,6 +201,13 @@ NTSTATUS port_driver_start(struct port *port, const char *service, struct nt_ima
     return STATUS_SUCCESS;
 }
 
+const DRIVER_INITIALIZATION_DATA *port_driver_table(const struct port_driver *driver,
+                                                    PDXGKDDI_PRESENTDISPLAYONLY *present)
+{
+    *present = driver->present_display_only;
+    return &driver->table;
+}
+
 uint64_t port_driver_stop(struct port_driver *driver)
 {
     const struct port_config *config = &driver->port->config;

@@ -80,6 +80,7 @@ void sim_stall(uint64_t ns)
         /* While stalling, others get a turn at least every microsecond. */
         if (step - m->now > 1000)
             step = m->now + 1000;
+        sim_pause_before(core, step);
         m->now = step;
         core->refuelled = core->slice; /* this slice is over */
         sim_point_slow(m);

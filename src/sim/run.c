@@ -112,6 +112,7 @@ static bool let_time_jump(struct sim_core *core)
 
     if (core->events == core->guards)
         return false;
+    sim_pause_before(core, due < core->until ? due : core->until);
     if (due > core->until)
         m->now = core->until;
     else if (due > m->now)

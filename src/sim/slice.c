@@ -32,4 +32,5 @@ void sim_refuel(struct sim_core *core)
     }
     m->fuel = fuel ? fuel : 1;
     core->refuelled = m->fuel;
+    sim_pause_before(core, m->now + (uint64_t)m->fuel * SIM_POINT_NS);
 }

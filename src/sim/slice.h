@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "sim/core.h"
+#include "util/debugger.h"
 #include "util/rng.h"
 
 /* Points in the longest slice of this machine. */
@@ -18,5 +19,11 @@ static inline void sim_new_slice(struct sim_core *core)
 /* Set the fuel so that it lasts to the end of the slice or to the next event, whichever is
  * nearer. */
 void sim_refuel(struct sim_core *core);
+/* Tell a debugger that waits for a time before `next`, up to which nothing looks again. */
+static inline void sim_pause_before(const struct sim_core *core, uint64_t next)
+{
+    if (__builtin_expect(next > dxgk_debug_until, 0))
+        dxgk_debug_time(core->public.now);
+}
 
 #endif

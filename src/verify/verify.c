@@ -20,6 +20,7 @@
 #include "verify/verify.h"
 #include "util/arena.h"
 #include "util/assert.h"
+#include "util/debugger.h"
 #include "verify/log_report.h"
 #include "verify/refusal.h"
 
@@ -338,6 +339,7 @@ bool verify_log_report(struct verify_log *log, const char *id, struct verify_rec
     if (record->severity >= VERIFY_ERROR || record->refuses ||
         (refusal_current && refusal_current->notes))
         refusal_violation(record->rule, record->seen);
+    dxgk_debug_rule(record->rule, record->severity, record->seen);
     if (log->place && log->place->describe)
         log->place->describe(record);
     rule->count++;

@@ -75,6 +75,11 @@ def elf(user):
     for driver in drivers:
         user.drive(driver)
         print(f"{driver.name}: PASS")
+    # what gdb would be given: the script, with what it prints statuses by
+    words = run([user.program, "run", drivers[0], user.example / "blitter.lua", "--device", user.example / "build" / "blitter_device.so", "--gdb"],
+                cwd=user.folder, env=dict(user.environment, DXGK_GDB="echo")).split()
+    script = pathlib.Path(words[words.index("-x") + 1])
+    expect(script.is_file() and (script.parent / "../../../include/dxgkhost/wdk/base/ntstatus.h").is_file(), f"{words}")
 
 
 def imported_modules(image):

@@ -10,12 +10,15 @@
 #include <Zydis/Zydis.h>
 
 #include "sim/fault.h"
+#include "util/debugger.h"
 #include "x64/traps/block.h"
 #include "x64/traps/interrupted.h"
 #include "x64/traps/locked.h"
 #include "x64/traps/memory.h"
 #include "x64/traps/state.h"
 #include "x64/traps/stub.h"
+
+#define BREAKPOINT_OPCODE 0xCC
 
 static uint8_t register_index(ZydisRegister reg)
 {
@@ -321,6 +324,13 @@ static void choose(struct x64_plan *plan, const struct decoded *d)
 
 /* ---- the table ---- */
 
+/* What the byte at `pc`, with which an instruction begins, was before breakpoints. */
+static void read_through(uintptr_t pc, uint8_t *first)
+{
+    if (!x64_locked_at(pc, first) && *first == BREAKPOINT_OPCODE)
+        dxgk_debug_code(pc, first);
+}
+
 /* Read up to the longest instruction; less at the end of mapped memory. */
 static uint32_t read_code(uintptr_t pc, uint8_t *bytes)
 {
@@ -331,7 +341,7 @@ static uint32_t read_code(uintptr_t pc, uint8_t *bytes)
     else if (in_page < X64_LONGEST && sim_copy_checked(bytes, (const void *)pc, in_page))
         count = in_page;
     if (count)
-        (void)x64_locked_at(pc, bytes); /* the byte that was there */
+        read_through(pc, bytes);
     return count;
 }
 
@@ -376,7 +386,7 @@ static bool is_current(const struct x64_plan *plan, uintptr_t pc)
     if (plan->pc != pc || plan->length == 0 || pc % X64_PAGE + plan->length > X64_PAGE)
         return false;
     first = *code;
-    (void)x64_locked_at(pc, &first);
+    read_through(pc, &first);
     return plan->bytes[0] == first && memcmp(plan->bytes + 1, code + 1, plan->length - 1u) == 0;
 }
 

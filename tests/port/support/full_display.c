@@ -44,8 +44,11 @@ static void describe(struct probe *p, struct probe_call *call)
         const uint64_t data[2] = {(uint64_t)surface->Width * surface->Height * 4, PRIMARY};
         const UINT word = 0x7265736f;
 
-        memcpy(args->pAllocationPrivateDriverData, data, sizeof(data));
-        memcpy(args->pResourcePrivateDriverData, &word, sizeof(word));
+        /* as much as it has said before, which a test may have changed */
+        if (args->AllocationPrivateDriverDataSize >= sizeof(data))
+            memcpy(args->pAllocationPrivateDriverData, data, sizeof(data));
+        if (args->ResourcePrivateDriverDataSize >= sizeof(word))
+            memcpy(args->pResourcePrivateDriverData, &word, sizeof(word));
     }
     if (full.in_described)
         full.in_described(args);

@@ -19,6 +19,7 @@ install(FILES ${gdb_scripts} DESTINATION ${CMAKE_INSTALL_DATADIR}/dxgkhost/gdb)
 install(FILES docs/man/dxgkhost.1 docs/man/dxgk-tmh.1 docs/man/dxgk-case-overlay.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/dxgkhost PATTERN CMakeLists.txt EXCLUDE PATTERN build EXCLUDE)
 install(FILES examples/blitter/CMakeLists.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/dxgkhost/examples/blitter)
+install(FILES examples/npu/CMakeLists.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/dxgkhost/examples/npu)
 install(FILES examples/display/CMakeLists.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/dxgkhost/examples/display)
 
 set(packages dxgkhost dxgkhost-wdk)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Write ddi_table.inc of src/host, the names of a miniport's entry points in their order. Usage: gen_ddi_table.py [--check]"""
+"""Write ddi_table.inc of src/ddi, the names of a miniport's entry points in their order. Usage: gen_ddi_table.py [--check]"""
 import re
 import sys
 
@@ -12,7 +12,7 @@ def main():
     body = re.search(r"typedef struct _DRIVER_INITIALIZATION_DATA \{(.*?)\n\}", text, re.S).group(1)
     names = re.findall(r"^\s+PDXGK\w+ (\w+);", body, re.M)
     table = "/* Written by tools/gen_ddi_table.py; do not change by hand. */\n" + "".join(f"ENTRY({name})\n" for name in names)
-    return deliver({find("src/host", "ddi_table.inc"): table})
+    return deliver({find("src/ddi", "ddi_table.inc"): table})
 
 
 sys.exit(main())

@@ -102,7 +102,7 @@ static VOID ReportCompleted(NPU_ADAPTER *Adapter, ULONG Fence)
 {
     DXGKARGCB_NOTIFY_INTERRUPT_DATA data;
 
-    if (!Later(Fence, Adapter->Completed))
+    if (!Later(Fence, Adapter->Completed) || Later(Fence, Adapter->Submitted))
         return;
     InterlockedAdd(&Adapter->Packets, (LONG)(Fence - Adapter->Completed));
     Adapter->Completed = Fence;

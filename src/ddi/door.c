@@ -275,13 +275,14 @@ void ddi_check_return(struct ddi_call *handle)
                      innermost ? innermost->name : "a DDI");
 }
 
-static void note_left(struct ddi_adapter *adapter)
+static void note_left(const struct ddi_frame *frame)
 {
     struct ddi_state *state = ddi_state();
 
     if (!state)
         return;
-    state->left = adapter;
+    state->left = frame->adapter;
+    state->left_entry = frame->name;
     state->left_by = sim_current->thread;
     state->left_at = sim_now();
 }
@@ -308,7 +309,7 @@ void ddi_leave(struct ddi_call *handle)
         sim_lower_irql(call->irql_before); /* others may run, and use what follows the record */
     if (call->frame.counted || call->frame.alone)
         ddi_unlock(call);
-    note_left(call->frame.adapter);
+    note_left(&call->frame);
     ddi_frame_end(&call->frame);
 }
 

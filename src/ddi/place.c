@@ -9,6 +9,7 @@
 #include "ddi/fenced.h"
 #include "ddi/lent.h"
 #include "ddi/loan.h"
+#include "ddi/routine.h"
 #include "ddi/state.h"
 #include "nt/ke/bugcheck.h"
 #include "sim/fault.h"
@@ -50,13 +51,32 @@ static void describe(struct verify_record *record)
     }
 }
 
+/* No code of the driver is on the stack, but the host looks at what a call has left: the entry that
+ * is being left, or was, if no time has passed since. */
+static bool describe_entry(const struct ddi_state *state, char *text, size_t bytes)
+{
+    const struct ddi_frame *frame = ddi_current_ddi();
+    const struct ddi_adapter *adapter = frame ? frame->adapter : NULL;
+    const char *entry = frame ? frame->name : NULL;
+    uintptr_t routine;
+
+    if (!frame && state->left && state->left_by == sim_current->thread &&
+        state->left_at == sim_now()) {
+        adapter = state->left;
+        entry = state->left_entry;
+    }
+    routine = adapter && entry ? ddi_routine(adapter, entry) : 0;
+    return routine && state->hooks.frame && state->hooks.frame(routine, false, text, bytes);
+}
+
 /* The stack of the fault that is being reported, else the current one. */
 static bool describe_stack(char *text, size_t bytes)
 {
     const struct ddi_state *state = ddi_state();
 
     return state && !state->again &&
-           x64_describe_stack(state->fault, state->hooks.frame, text, bytes);
+           (x64_describe_stack(state->fault, state->hooks.frame, text, bytes) ||
+            (!state->fault && describe_entry(state, text, bytes)));
 }
 
 /* ---- bug check ---- */

@@ -23,8 +23,10 @@ struct ddi_state {
     /* who left the driver last, and when: what is found before anything else happens is found in
      * its answer */
     struct ddi_adapter *left;
+    const char *left_entry;
     const struct sim_thread *left_by;
     uint64_t left_at;
+    char blamed[384]; /* the entry that a report is about (ddi_blame) */
     /* the fault being reported, whose stack is the one to show; NULL: none */
     const struct sim_fault *fault;
     char fault_place[160];  /* where it was, once that is known */

@@ -18,7 +18,7 @@ void host_debugger_entries(const struct port_driver *driver)
         const char *name;
         size_t offset;
     } members[] = {
-#include "host/ddi_table.inc"
+#include "ddi/ddi_table.inc"
     };
 #undef ENTRY
     struct debugger_entry entry[ARRAY_COUNT(members) + 1];

@@ -59,7 +59,7 @@ static void show_table(const struct dxgk_machine *machine, const struct port_ans
         const char *name;
         size_t offset;
     } entry[] = {
-#include "host/ddi_table.inc"
+#include "ddi/ddi_table.inc"
     };
 #undef ENTRY
     const DRIVER_INITIALIZATION_DATA *table = answers->table;

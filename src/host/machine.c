@@ -47,6 +47,7 @@
 #include "vidsch/patch_format.h"
 #include "wintrace/sink.h"
 #include "x64/exceptions/exception.h"
+#include "x64/unwind/stack_text.h"
 #include "x64/x64.h"
 
 #include <stdio.h>
@@ -185,6 +186,11 @@ void dxgk_depot_destroy(struct dxgk_depot *depot)
 
 /* ---- creation ---- */
 
+static size_t driver_frames(uintptr_t *pc, size_t most)
+{
+    return x64_driver_frames(loader_in_driver, pc, most);
+}
+
 static bool create_services(struct dxgk_machine *machine)
 {
     struct ram_config ram = {.bytes = machine->config.ram_bytes,
@@ -198,6 +204,8 @@ static bool create_services(struct dxgk_machine *machine)
         .deadlock_detection = true,
         .symbolize = loader_symbolize,
         .line = loader_source_line,
+        .frame = loader_frame,
+        .frames = driver_frames,
         .raise = x64_raise_in_caller,
         .find = x64_routine_find,
         .waits = waits_line,

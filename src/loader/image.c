@@ -199,6 +199,11 @@ static const struct loader_image *image_of(uintptr_t pc)
     return NULL;
 }
 
+bool loader_in_driver(uintptr_t pc)
+{
+    return image_of(pc) != NULL;
+}
+
 bool loader_symbolize(uintptr_t pc, char *text, size_t bytes)
 {
     const struct loader_image *image = image_of(pc);

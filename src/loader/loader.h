@@ -86,6 +86,8 @@ bool loader_image_imports(const struct loader_image *image, const char *name);
 uint64_t loader_image_place(const struct loader_image *image, uintptr_t *base);
 bool loader_image_contains(const struct loader_image *image, uintptr_t pc);
 
+/* Whether an address is inside any image of the current machine; under the terms of the next. */
+bool loader_in_driver(uintptr_t pc);
 /* "refgpu.so!refgpu_patch+0x42" for an address inside any image of the current machine, including
  * static functions; "refgpu.so+0x1234" where no symbol is known. False: not in an image. Does not
  * allocate, and works in any state of the machine. */

@@ -157,7 +157,7 @@ static bool write_list(struct physical_adl *adl, struct physical_adl_arena *aren
         return false;
     adl->arena_bytes = sizeof(DXGK_ADL) +
                        (adl->contiguous ? 0 : adl->pages * sizeof(DXGK_PAGE_NUMBER));
-    memory = physical_adl_arena_take(arena, adl->arena_bytes);
+    memory = physical_adl_arena_take(arena, adl->arena_bytes, adl->apart);
     if (!memory)
         return false;
     adl->adl = (DXGK_ADL *)(void *)memory;
@@ -246,7 +246,7 @@ static NTSTATUS build(struct physical_adl *adl, const struct physical_adl_reques
     if (physical_tracked_enter(&adl->tracked, memory, adapter, class, adl->pages * PAGE_BYTES,
                                (uintptr_t)adl->adl))
         return STATUS_SUCCESS;
-    physical_adl_arena_give(&memory->arena, adl->adl, adl->arena_bytes);
+    physical_adl_arena_give(&memory->arena, adl->adl, adl->arena_bytes, adl->apart);
 no_list:
     unmap_pages(adl, adapter->domain);
 no_mapping:
@@ -264,6 +264,7 @@ NTSTATUS physical_adl_create(const struct physical_adl_request *request, struct 
     adl->object = request->object;
     adl->first_page = request->first_page;
     adl->pages = request->pages;
+    adl->apart = request->kind == PHYSICAL_ADL && request->adapter->memory->guard;
     list_init(&adl->of_opened);
     status = build(adl, request);
     if (status != STATUS_SUCCESS) {
@@ -277,13 +278,16 @@ NTSTATUS physical_adl_create(const struct physical_adl_request *request, struct 
 void physical_adl_destroy(struct physical_adl *adl)
 {
     struct physical_memory *memory = adl->tracked.memory;
+    const struct physical_hooks *hooks = &memory->hooks;
 
     if (!list_unchanged(adl))
         VIOLATION("PHYS-178", "the driver wrote to an ADL of %llu pages",
                   (unsigned long long)adl->pages);
     unmap_pages(adl, adl->tracked.adapter->domain);
     unlock_pages(memory, adl->object, adl->first_page, adl->pages);
-    physical_adl_arena_give(&memory->arena, adl->adl, adl->arena_bytes);
+    if (adl->apart && hooks->view_ends)
+        hooks->view_ends(hooks->context, adl->adl, adl->arena_bytes, "an ADL");
+    physical_adl_arena_give(&memory->arena, adl->adl, adl->arena_bytes, adl->apart);
     list_remove(&adl->of_opened);
     physical_tracked_remove(&adl->tracked);
     util_free(adl);

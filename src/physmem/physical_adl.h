@@ -21,6 +21,7 @@ struct physical_adl {
     struct physical_object *object;
     struct list of_opened; /* in physical_adapter_object.adls; a pin is in no list */
     DXGK_ADL *adl;
+    bool apart;                  /* a driver's: in pages of its own */
     DXGK_PAGE_NUMBER *pages_out; /* follows the ADL, unless contiguous */
     uint64_t arena_bytes;
     uint64_t first_page, pages; /* range of the object */

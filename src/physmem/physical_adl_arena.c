@@ -39,21 +39,25 @@ void physical_adl_arena_destroy(struct physical_adl_arena *arena)
         munmap(arena->live, ARENA_BYTES / CHUNK_BYTES * sizeof(*arena->live));
 }
 
-void *physical_adl_arena_take(struct physical_adl_arena *arena, uint64_t bytes)
+void *physical_adl_arena_take(struct physical_adl_arena *arena, uint64_t bytes, bool apart)
 {
-    uint64_t start = arena->used;
+    uint64_t start = apart ? align_up(arena->used, PAGE_BYTES) : arena->used;
 
     if (util_fault_point() || bytes > ARENA_BYTES - start)
         return NULL;
-    arena->used = align_up(start + bytes, 16);
+    arena->used = align_up(start + bytes, apart ? PAGE_BYTES : 16);
     for (uint64_t chunk = start / CHUNK_BYTES; chunk <= (start + bytes - 1) / CHUNK_BYTES; chunk++)
         arena->live[chunk]++;
     return arena->base + start;
 }
 
-void physical_adl_arena_give(struct physical_adl_arena *arena, void *memory, uint64_t bytes)
+void physical_adl_arena_give(struct physical_adl_arena *arena, void *memory, uint64_t bytes,
+                             bool apart)
 {
     uint64_t start = (uint64_t)((char *)memory - arena->base);
+
+    if (apart) /* if it fails, a late use reads zeros or what was there */
+        (void)mprotect(memory, align_up(bytes, PAGE_BYTES), PROT_NONE);
 
     for (uint64_t chunk = start / CHUNK_BYTES; chunk <= (start + bytes - 1) / CHUNK_BYTES; chunk++) {
         util_assert(arena->live[chunk] > 0);

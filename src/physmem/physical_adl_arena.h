@@ -19,8 +19,10 @@ struct physical_adl_arena {
 /* False: out of memory. */
 bool physical_adl_arena_create(struct physical_adl_arena *arena);
 void physical_adl_arena_destroy(struct physical_adl_arena *arena);
-/* Zeroed memory, aligned for an ADL; NULL: out of memory. */
-void *physical_adl_arena_take(struct physical_adl_arena *arena, uint64_t bytes);
-void physical_adl_arena_give(struct physical_adl_arena *arena, void *memory, uint64_t bytes);
+/* Zeroed memory, aligned for an ADL; NULL: out of memory. `apart`: in pages of its own, which are
+ * inaccessible once it is given back, so that a late use is found where it is done. */
+void *physical_adl_arena_take(struct physical_adl_arena *arena, uint64_t bytes, bool apart);
+void physical_adl_arena_give(struct physical_adl_arena *arena, void *memory, uint64_t bytes,
+                             bool apart);
 
 #endif

@@ -63,6 +63,7 @@ struct verify_log {
     bool undoing;
     struct verify_bugcheck bugcheck;
     const struct verify_place *place;
+    const char *stack; /* of the next report; NULL: the hook finds it */
     void (*news)(void *context, const struct verify_record *record);
     void *news_context;
 };
@@ -215,6 +216,8 @@ static char *take_stack(const struct verify_log *log, const struct verify_record
 {
     char text[STACK_BYTES];
 
+    if (log->stack && *log->stack)
+        return copy(log, log->stack);
     if (record->severity < VERIFY_ERROR || !log->place || !log->place->stack ||
         !log->place->stack(text, sizeof(text)))
         return NULL;
@@ -346,11 +349,18 @@ bool verify_log_report(struct verify_log *log, const char *id, struct verify_rec
     count(log, record);
     if (!keep(log, rule, record, kind != VERIFY_KIND_BREACH && kind != VERIFY_KIND_CLIENT))
         log->lost++;
+    log->stack = NULL;
     free(whole);
     record->seen = NULL;
     if (record->severity == VERIFY_FATAL)
         stop(log, record);
     return record->refuses;
+}
+
+void verify_set_stack(const char *text)
+{
+    if (verify_current)
+        verify_current->stack = text;
 }
 
 void verify_report(const char *rule, enum verify_severity severity, const char *format, ...)

@@ -87,6 +87,11 @@ void verify_set_place(struct verify_log *log, const struct verify_place *place);
 void verify_set_news(struct verify_log *log,
                      void (*news)(void *context, const struct verify_record *record), void *context);
 
+/* The stack of the next report, for one that is made when the code that is to blame has returned:
+ * frames of the driver as the hook writes them. `text` stays valid until then; NULL: the hook finds
+ * it. */
+void verify_set_stack(const char *text);
+
 /* Report a broken rule; `rule` is a string literal. The severity is the configured one, else the
  * given one. If it is fatal, the bug check is 0xC4 (DRIVER_VERIFIER_DETECTED_VIOLATION). */
 void verify_report(const char *rule, enum verify_severity severity, const char *format, ...)

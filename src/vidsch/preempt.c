@@ -6,6 +6,7 @@
  * these, paging packets are submitted first and with their old ids, render packets with new ones.
  */
 #include "vidsch/preempt.h"
+#include "ddi/routine.h"
 #include "nt/base/status_name.h"
 #include "sim/event.h"
 #include "sim/irql.h"
@@ -91,13 +92,15 @@ void vidsch_preempt_unanswered(struct vidsch_node *node)
     if (!node->preempting || node->preempt_answered || node->count ||
         now - node->preempt_past.asked_at < delay)
         return;
-    if (now - node->oldest_since >= delay / 2)
-        WARNING("PREEMPT-048",
-                "preemption of node %u (id %u) was asked for %.3f ms ago, and its last packet, "
-                "fence %u, was completed %.3f ms ago, but DXGK_INTERRUPT_DMA_PREEMPTED was not "
-                "reported",
-                node->ordinal, node->preempt_id, (double)(now - node->preempt_past.asked_at) / 1e6,
-                node->last_completed, (double)(now - node->oldest_since) / 1e6);
+    if (now - node->oldest_since < delay / 2)
+        return;
+    ddi_blame(node->vidsch->ddi, "DxgkDdiPreemptCommand");
+    WARNING("PREEMPT-048",
+            "preemption of node %u (id %u) was asked for %.3f ms ago, and its last packet, "
+            "fence %u, was completed %.3f ms ago, but DXGK_INTERRUPT_DMA_PREEMPTED was not "
+            "reported",
+            node->ordinal, node->preempt_id, (double)(now - node->preempt_past.asked_at) / 1e6,
+            node->last_completed, (double)(now - node->oldest_since) / 1e6);
 }
 
 void vidsch_preempt_close(struct vidsch_node *node)

@@ -67,7 +67,21 @@ def panel(user, *commands):
         print(f"{name}, step {step}: PASS")
 
 
+def npu(user, name, command):
+    """The example of a compute-only driver, built as its page says, in each update mode."""
+    folder = user.folder / "npu"
+    if not folder.exists():
+        shutil.copytree(user.prefix / "share" / "dxgkhost" / "examples" / "npu", folder)
+        run(["sh", "-c", "gcc -shared -fPIC -I. $(pkg-config --cflags dxgkhost) device/npu_device.c -o npu_device.so"], cwd=folder, env=user.environment)
+    run(["sh", "-c", command], cwd=folder, env=user.environment)
+    for options in ((), ("--registry", "gpu_virtual.reg"), ("--registry", "gpu_physical.reg", "--iommu", "remap")):
+        output = run([user.program, "run", f"./{name}", "npu.lua", "--strict", "--checks=full", "--device", "./npu_device.so", *options], cwd=folder)
+        expect(PASS in output and "violations             0 (0 warnings)" in output and "leaks                  0" in output, f"{name}: {output}")
+        print(f"{name} {' '.join(options)}: PASS")
+
+
 def elf(user):
+    npu(user, "npu.so", "gcc -g -shared -fPIC -fvisibility=hidden $(pkg-config --cflags dxgkhost-wdk) *.c -o npu.so")
     panel(user, *((step, "panel.so", f"gcc -shared -fPIC -fvisibility=hidden -DSTEP={step} $(pkg-config --cflags dxgkhost-wdk) *.c -o panel.so") for step in (1, 5)))
     user.make("elf")
     drivers = sorted(path for path in (user.example / "build").glob("*.so") if path.name != "blitter_device.so")
@@ -88,6 +102,9 @@ def imported_modules(image):
 
 
 def windows(user):
+    npu(user, "npu.sys", "x86_64-w64-mingw32-gcc -O2 -ffreestanding $(pkg-config --cflags dxgkhost-wdk-windows) *.c -nostdlib -shared"
+        " -Wl,--subsystem,native -Wl,--entry,DriverEntry -Wl,--dynamicbase -Wl,--exclude-all-symbols"
+        " $(pkg-config --libs dxgkhost-wdk-windows) -o npu.sys")
     panel(user, (5, "panel.sys", "x86_64-w64-mingw32-gcc -O2 -ffreestanding $(pkg-config --cflags dxgkhost-wdk-windows) *.c -nostdlib -shared"
                  " -Wl,--subsystem,native -Wl,--entry,DriverEntry -Wl,--dynamicbase -Wl,--exclude-all-symbols"
                  " $(pkg-config --libs dxgkhost-wdk-windows) -o panel.sys"))

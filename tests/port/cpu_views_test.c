@@ -381,6 +381,19 @@ static void read_under_a_handler(struct probe *p)
     fail_msg("the handler took it");
 }
 
+static void read_list_after_free(struct probe *p)
+{
+    DXGKARGCB_CREATE_PHYSICAL_MEMORY_OBJECT object = make_object(p, 8192);
+    volatile DXGK_ADL *list = make_adl(p, object.hAdapterMemoryObject, 8192);
+    const volatile DXGK_ADL *other = make_adl(p, object.hAdapterMemoryObject, 4096);
+    const volatile UINT pages = other->PageCount;
+
+    free_adl(p, object.hAdapterMemoryObject, (DXGK_ADL *)(uintptr_t)list);
+    if (other->PageCount == pages) /* that of another one goes on */
+        (void)list->PageCount;
+    fail_msg("the read went through");
+}
+
 TEST(a_late_access_is_told_as_what_it_is)
 {
     static const struct {
@@ -397,6 +410,7 @@ TEST(a_late_access_is_told_as_what_it_is)
          0x50},
         {write_pages_after_unmap, "wrote to", "a view of ", "DxgkCbUnmapPhysicalMemory had ended",
          0x50},
+        {read_list_after_free, "read from", "an ADL", "DxgkCbFreeAdl had ended", 0x50},
         {read_under_a_handler, "read from", "the pages of an MDL", "MmUnmapLockedPages had ended",
          0x50},
     };

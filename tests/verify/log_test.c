@@ -240,6 +240,23 @@ TEST(the_first_fatal_one_is_the_bug_check)
     verify_log_destroy(log);
 }
 
+TEST(a_report_can_have_the_stack_of_who_has_returned)
+{
+    struct verify_log *log = install_with_place();
+
+    stacks = 0;
+    verify_set_stack("a.sys!made+0x5");
+    WARNING("NT-002", "1");
+    VIOLATION("NT-003", "2");
+    verify_set_stack("a.sys!made+0x5");
+    verify_set_stack(NULL);
+    VIOLATION("NT-004", "3");
+    CHECK(strcmp(verify_record_at(log, 0)->stack, "a.sys!made+0x5") == 0);
+    CHECK(stacks == 2 && strcmp(verify_record_at(log, 1)->stack, "a.sys!f+0x1\na.sys!g+0x2") == 0);
+    CHECK(strcmp(verify_record_at(log, 2)->stack, "a.sys!f+0x1\na.sys!g+0x2") == 0);
+    verify_log_destroy(log);
+}
+
 TEST(errors_have_a_stack_once)
 {
     struct verify_log *log = install_with_place();

@@ -40,6 +40,28 @@ bool nt_caller_in_driver(uintptr_t pc, char *text, size_t bytes)
     return config->symbolize && config->symbolize(pc, text, bytes);
 }
 
+bool nt_caller_stack(const uintptr_t *pc, size_t most, char *text, size_t bytes)
+{
+    const struct nt_config *config = &nt_state()->config;
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < most && pc[i] && config->frame; i++) {
+        char line[384];
+        int length;
+
+        if (!config->frame(pc[i], true, line, sizeof(line)))
+            continue;
+        length = snprintf(text + used, bytes - used, "%s%s", used ? "\n" : "", line);
+        if (length < 0 || (size_t)length >= bytes - used) {
+            text[used] = '\0';
+            break;
+        }
+        used += (size_t)length;
+    }
+    return used > 0;
+}
+
 bool nt_caller_place(char *text, size_t bytes)
 {
     uintptr_t pc[DEPTH];

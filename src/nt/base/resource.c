@@ -8,6 +8,8 @@
 #include "nt/base/state.h"
 #include "util/list.h"
 
+#include <string.h>
+
 void nt_resource_track(struct nt_resource *resource, const struct nt_resource_class *class,
                        const void *caller)
 {
@@ -18,6 +20,9 @@ void nt_resource_track(struct nt_resource *resource, const struct nt_resource_cl
     resource->class = class;
     resource->caller = caller;
     resource->serial = ++nt->images->serial;
+    memset(resource->frame, 0, sizeof(resource->frame));
+    if (image && nt->config.special_pool && nt->config.frames)
+        (void)nt->config.frames(resource->frame, NT_RESOURCE_FRAMES);
     list_push_back(image ? &image->resources : &nt->images->host.resources, &resource->link);
 }
 

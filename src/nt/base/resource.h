@@ -30,12 +30,16 @@ struct nt_resource_class {
     void (*reclaim)(struct nt_resource *resource);
 };
 
+#define NT_RESOURCE_FRAMES 6u
+
 struct nt_resource {
     struct list link;
     struct nt_image *image; /* NULL: the host's own */
     const struct nt_resource_class *class;
     const void *caller; /* return address in the driver */
     uint64_t serial;    /* number in order of creation, from 1 */
+    /* the driver's frames then, innermost first, with special pool; elsewhere none are taken */
+    uintptr_t frame[NT_RESOURCE_FRAMES];
 };
 
 /* Attribute the resource to the current image. `caller`: NT_CALLER() in the exported routine. */

@@ -60,6 +60,7 @@ struct nt {
     struct hash_map *io_spaces;             /* io_space.c: address -> struct nt_io_space */
     struct nt_user_ranges *user_ranges;     /* user_range.c */
     struct nt_retired_views *retired_views; /* retired_view.c */
+    struct nt_asked *asked;                 /* address_query.c */
     struct nt_race_guard *race_guard;       /* race_guard.c */
     /* rtl */
     struct nt_debug *debug; /* debug.c */

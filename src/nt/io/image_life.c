@@ -58,11 +58,16 @@ void nt_image_unloading(struct nt_image *image)
 static void report(const struct nt_image *image, const struct nt_resource *resource)
 {
     const struct nt_resource_class *class = resource->class;
-    char caller[96], more[128] = "";
+    const uintptr_t made = (uintptr_t)resource->caller;
+    char caller[96], more[128] = "", stack[2048];
 
     nt_caller_name(resource->caller, caller, sizeof(caller));
     if (class->describe)
         class->describe(resource, more, sizeof(more));
+    if (resource->frame[0]
+            ? nt_caller_stack(resource->frame, NT_RESOURCE_FRAMES, stack, sizeof(stack))
+            : nt_caller_stack(&made, 1, stack, sizeof(stack)))
+        verify_set_stack(stack);
     if (class->code)
         verify_report_code(class->rule, class->code, class->subcode, (uintptr_t)resource->caller,
                            resource->serial, 0, "%s left a %s%s, made at %s", image->name,

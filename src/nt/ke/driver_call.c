@@ -2,6 +2,7 @@
 /* The frame around calls into a driver: records state before the call, then compares and restores
  * it. */
 #include "nt/ke/driver_call.h"
+#include "nt/base/caller.h"
 #include "nt/base/current.h"
 #include "nt/base/image.h"
 #include "nt/base/nt_report.h"
@@ -34,6 +35,13 @@ void nt_call_differs(const struct nt_call_state *before, const struct nt_call_st
                      const char *routine)
 {
     if (now->spin_locks > before->spin_locks) {
+        const struct nt_processor *processor = nt_processor();
+        char stack[512];
+
+        if (processor->held_count &&
+            nt_caller_stack(&processor->held[processor->held_count - 1].caller, 1, stack,
+                            sizeof(stack)))
+            verify_set_stack(stack);
         NT_VERIFIER("THREAD-007", 0x00040009, (uintptr_t)nt_call_last_spin_lock(), 0, 0,
                     "%s returned with %u spin lock(s) held that it took", routine,
                     now->spin_locks - before->spin_locks);

@@ -30,6 +30,7 @@ struct nt_held_lock {
     volatile ULONG_PTR *lock;
     enum nt_lock_kind kind;
     uint8_t old_irql;
+    uintptr_t caller; /* with special pool: who has taken it; else 0 */
     ULONG_PTR mark; /* the word that a release restores: not 0 if ExInterlockedXxx use it, too */
 };
 

@@ -29,14 +29,18 @@ struct nt_held_lock *nt_held_find_any(const volatile void *lock)
 
 void nt_held_add(volatile ULONG_PTR *lock, enum nt_lock_kind kind, uint8_t old_irql, ULONG_PTR mark)
 {
+    const struct nt_config *config = &nt_state()->config;
     struct nt_processor *processor = nt_processor();
 
     if (processor->held_count == NT_HELD_LOCKS) {
         VIOLATION("NT-054", "one processor holds more than %u spin locks", NT_HELD_LOCKS);
         return;
     }
-    processor->held[processor->held_count++] = (struct nt_held_lock){
+    processor->held[processor->held_count] = (struct nt_held_lock){
         .lock = lock, .kind = kind, .old_irql = old_irql, .mark = mark};
+    if (config->special_pool && config->frames)
+        (void)config->frames(&processor->held[processor->held_count].caller, 1);
+    processor->held_count++;
     sim_order_acquire(lock);
     if (kind == NT_LOCK_EXCLUSIVE)
         sim_order_acquire(NT_READERS(lock));

@@ -116,6 +116,42 @@ static const char *unfit(const void *address, struct phys_addr *physical)
     }
 }
 
+/* Pages whose physical address a driver was told last: with DMA remapping they are no addresses of
+ * the device's. */
+#define ASKED 64u
+
+struct nt_asked {
+    struct {
+        uint64_t page;
+        const void *caller;
+    } each[ASKED];
+    uint64_t count;
+};
+
+const struct nt_component nt_asked_component = {
+    .slot = offsetof(struct nt, asked),
+    .bytes = sizeof(struct nt_asked),
+};
+
+static void note_asked(uint64_t physical, const void *caller)
+{
+    struct nt_asked *asked = nt_state()->asked;
+    const uint64_t at = asked->count++ % ASKED;
+
+    asked->each[at].page = physical / PAGE_BYTES;
+    asked->each[at].caller = caller;
+}
+
+const void *nt_address_asked(uint64_t physical)
+{
+    const struct nt_asked *asked = nt_state() ? nt_state()->asked : NULL;
+
+    for (uint64_t i = asked ? asked->count : 0, seen = 0; i-- > 0 && seen < ASKED; seen++)
+        if (asked->each[i % ASKED].page == physical / PAGE_BYTES)
+            return asked->each[i % ASKED].caller;
+    return NULL;
+}
+
 NT_EXPORT PHYSICAL_ADDRESS NTAPI MmGetPhysicalAddress(PVOID BaseAddress)
 {
     PHYSICAL_ADDRESS result = {.QuadPart = 0};
@@ -128,6 +164,8 @@ NT_EXPORT PHYSICAL_ADDRESS NTAPI MmGetPhysicalAddress(PVOID BaseAddress)
         VIOLATION("NT-138", "%s of %s", __func__, why);
     else
         result.QuadPart = (LONGLONG)physical.value;
+    if (!why)
+        note_asked(physical.value, NT_CALLER());
     return result;
 }
 

@@ -17,6 +17,10 @@
 bool nt_address_is_kernel(const void *address);
 bool nt_address_is_user(const void *address);
 
+/* Who was given this physical address, or another of its page, by MmGetPhysicalAddress lately: the
+ * return address of the call; NULL: nobody. */
+const void *nt_address_asked(uint64_t physical);
+
 /* The cache attribute of the memory at the address, through whatever mapping: for RAM, that of the
  * page's allocation (PHYS-025); for device memory, that of the mapping. False: not simulated
  * memory. */

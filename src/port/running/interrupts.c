@@ -11,6 +11,7 @@
 #include "port/running/interrupts.h"
 #include "bus/device.h"
 #include "ddi/ddi.h"
+#include "ddi/routine.h"
 #include "port/record/adapter_record.h"
 #include "port/record/port_assert.h"
 #include "sim/dpc.h"
@@ -97,10 +98,12 @@ static void run_dpc(struct sim_dpc *dpc)
         if (ddi_has(&adapter->ddi, DxgkDdiDpcRoutine))
             ddi_dpc_routine(&adapter->ddi);
         measure(adapter, "DxgkDdiDpcRoutine", start, LONG_DPC_NS);
-        if (!adapter->interrupts.dpc_notified && adapter->interrupts.unnotified)
+        if (!adapter->interrupts.dpc_notified && adapter->interrupts.unnotified) {
+            ddi_blame(&adapter->ddi, "DxgkDdiDpcRoutine");
             VIOLATION("THREAD-063",
                       "the DPC returned without DxgkCbNotifyDpc, %u notification(s) wait",
                       adapter->interrupts.unnotified);
+        }
     } while (adapter->interrupts.dpc_again);
     adapter->interrupts.dpc_running = false;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidmm/check/table_finding.h"
+#include "ddi/routine.h"
 #include "dxgkhost/page_tables.h"
 #include "nt/base/kprocess.h"
 #include "util/address.h"
@@ -192,6 +193,7 @@ void table_finding_report(const struct table_finding *finding)
     vidmm_address_text(table->space->process, first, &owner);
     if (owner.owner[0])
         text_line_add(&line, "; %s", owner.owner);
+    ddi_blame(finding->table->space->vidmm->ddi, "DxgkDdiBuildPagingBuffer");
     report(finding, text);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "vidmm/check/translation_check.h"
 #include "bus/mmu.h"
+#include "ddi/routine.h"
 #include "dxgkhost/page_tables.h"
 #include "util/address.h"
 #include "util/list.h"
@@ -73,6 +74,7 @@ static void stale(void *context, const struct dxgk_stale_translation *use)
         return;
     entry->stale_told = true;
     vidmm_address_text(space->process, use->address, &text);
+    ddi_blame(vidmm->ddi, "DxgkDdiBuildPagingBuffer");
     VIOLATION("GPUVA-263",
               "a translation that was taken away is still used: %s, address 0x%llx, by engine %u, "
               "fence %u: the TLB keeps 0x%llx, the table has 0x%llx since %s; %s has completed "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "vidmm/space/flush_effect.h"
 #include "bus/mmu.h"
+#include "ddi/routine.h"
 #include "util/address.h"
 #include "verify/verify.h"
 #include "vidmm/record/vidmm_record.h"
@@ -25,6 +26,7 @@ void flush_effect_check(const struct vidmm_space *space, const struct flush_effe
     if (!space->mmu->watch.on || space->vidmm->lost || after.bytes != before->bytes ||
         after.touches != before->touches)
         return;
+    ddi_blame(space->vidmm->ddi, "DxgkDdiBuildPagingBuffer");
     WARNING(
         "GPUVA-262",
         "DxgkDdiBuildPagingBuffer call %llu (FLUSH_TLB, addresses 0x%llx to 0x%llx): the driver "

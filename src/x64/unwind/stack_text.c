@@ -112,6 +112,24 @@ bool x64_describe_stack_of(const struct sim_fault *fault, uintptr_t low, uintptr
     return words.lines > 0;
 }
 
+size_t x64_driver_frames(bool (*is)(uintptr_t pc), uintptr_t *pc, size_t most)
+{
+    struct x64_stack stack;
+    bool interrupted = false;
+    CONTEXT context;
+    size_t count = 0;
+
+    sim_stack_bounds(&stack.low, &stack.high);
+    x64_capture(&context);
+    for (unsigned i = 0; i < FRAME_LIMIT && count < most; i++) {
+        if (is((uintptr_t)context.Rip))
+            pc[count++] = (uintptr_t)context.Rip;
+        if (!next(&stack, &context, &interrupted))
+            break;
+    }
+    return count;
+}
+
 /* Of the stack that the fault happened on, whichever is current. */
 static void find_bounds(const struct sim_fault *fault, uintptr_t *low, uintptr_t *high)
 {

@@ -22,6 +22,10 @@ bool x64_describe_stack(const struct sim_fault *fault, x64_frame_name *name, cha
 bool x64_describe_stack_of(const struct sim_fault *fault, uintptr_t low, uintptr_t high,
                            x64_frame_name *name, char *text, size_t bytes);
 
+/* The innermost frames of drivers on the current stack, as the addresses that calls return to; `is`
+ * tells an address in a driver. Returns how many there are, at most `most`. */
+size_t x64_driver_frames(bool (*is)(uintptr_t pc), uintptr_t *pc, size_t most);
+
 /* The call of a driver that was in progress: its return address, and where the routine begins that
  * was called (0: not known). */
 struct x64_host_call {

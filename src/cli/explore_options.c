@@ -86,7 +86,8 @@ static int take_own(struct explore_options *options, int argc, char **argv, bool
         if (strcmp(argv[i], "--seed") == 0 || strcmp(argv[i], "--trace") == 0 ||
             strcmp(argv[i], "--trace-dxgkrnl") == 0 || strcmp(argv[i], "--frames") == 0 ||
             strcmp(argv[i], "--animation") == 0 || strcmp(argv[i], "--watch") == 0 ||
-            strcmp(argv[i], "--junit") == 0 || strcmp(argv[i], "--sarif") == 0)
+            strcmp(argv[i], "--junit") == 0 || strcmp(argv[i], "--sarif") == 0 ||
+            strcmp(argv[i], "--html") == 0)
             return cli_usage_error("not an option of explore", argv[i]);
         if (strncmp(argv[i], "-j", 2) == 0 && argv[i][2]) { /* -j4 */
             if (own_option(options, "-j", argv[i] + 2) != MINE)

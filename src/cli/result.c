@@ -32,20 +32,30 @@ bool cli_result_expected(const struct cli_result *result, const struct dxgk_viol
     return result->session && cli_session_expects(result->session, violation->rule);
 }
 
-void cli_result_command(struct cli_json *json, const char *name, const struct cli_options *options)
+char *cli_result_command_text(const struct cli_options *options)
 {
     char *text = NULL;
     size_t bytes;
     FILE *memory = open_memstream(&text, &bytes);
 
     if (!memory)
-        return;
+        return NULL;
     fputs("dxgkhost run", memory);
     for (int i = 0; i < options->argc; i++) {
         putc(' ', memory);
         cli_shell_word(memory, options->argv[i]);
     }
     if (fclose(memory) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+void cli_result_command(struct cli_json *json, const char *name, const struct cli_options *options)
+{
+    char *text = cli_result_command_text(options);
+
+    if (text)
         cli_json_text(json, name, text);
     free(text);
 }

@@ -15,7 +15,8 @@ struct cli_session;
 
 struct cli_result {
     const struct cli_options *options;
-    const struct cli_session *session; /* NULL: the machine's process ended without a result */
+    const struct cli_session *session; /* NULL: there is none, or not any more */
+    bool ended;                        /* the machine's process ended without a result */
     int status;                        /* of the program */
     const char *outcome;               /* cli_outcome */
     const char *message;               /* "": nothing to say */
@@ -30,6 +31,8 @@ struct cli_result {
  * "refused" (the adapter), "interrupted", "lost" (the machine's process, or a result). */
 const char *cli_outcome(const struct cli_session *session, int status);
 bool cli_result_expected(const struct cli_result *result, const struct dxgk_violation *violation);
+/* The command line that repeats the run, as a shell takes it. To be freed; NULL: out of memory. */
+char *cli_result_command_text(const struct cli_options *options);
 /* "command" or what the name is: the command line that repeats the run, as a shell takes it. */
 void cli_result_command(struct cli_json *json, const char *name, const struct cli_options *options);
 
@@ -37,5 +40,6 @@ void cli_result_command(struct cli_json *json, const char *name, const struct cl
 bool cli_result_json(const struct cli_result *result, FILE *file);
 bool cli_result_junit(const struct cli_result *result, FILE *file);
 bool cli_result_sarif(const struct cli_result *result, FILE *file);
+bool cli_result_html(const struct cli_result *result, FILE *file);
 
 #endif

@@ -339,7 +339,7 @@ static int run(struct cli_options *options)
 
         fprintf(stderr, "dxgkhost: %s\n", why);
         status = session.bad_severity ? CLI_USAGE : CLI_ERROR;
-        (void)cli_results_write_lost(options, status, why);
+        (void)cli_results_write_lost(options, status, why, false);
     } else {
         status = conclude(&session, now() - start);
     }

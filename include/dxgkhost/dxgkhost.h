@@ -459,6 +459,10 @@ DXGK_API const struct dxgk_patch_format *dxgk_patch_format(const char *name);
 /* Writes the event stream as Chrome/Perfetto JSON. False: no trace was recorded, or writing
  * failed. */
 DXGK_API bool dxgk_machine_write_trace(const struct dxgk_machine *machine, FILE *out);
+/* The same as a small picture (SVG): when nodes, engines, contexts, clients and processors were at
+ * work, and when the first rules were broken. At most some 300 KB, whatever the length of the run.
+ * False also: out of memory. */
+DXGK_API bool dxgk_machine_write_timeline(const struct dxgk_machine *machine, FILE *out);
 
 /* Forms of a trace of Windows' provider Microsoft-Windows-DxgKrnl: a file of Event Tracing for
  * Windows, or what Windows' tracerpt makes of one. */

@@ -72,12 +72,13 @@ struct dxgk_place {
 /* False: there was no machine yet. */
 DXGK_API bool dxgk_recorder_place(const struct dxgk_recorder *recorder, struct dxgk_place *place);
 
-/* As dxgk_machine_violations, dxgk_machine_violation, dxgk_machine_write_trace and
- * dxgk_machine_write_dxgkrnl. */
+/* As dxgk_machine_violations, dxgk_machine_violation, dxgk_machine_write_trace,
+ * dxgk_machine_write_timeline and dxgk_machine_write_dxgkrnl. */
 DXGK_API size_t dxgk_recorder_violations(const struct dxgk_recorder *recorder);
 DXGK_API bool dxgk_recorder_violation(const struct dxgk_recorder *recorder, size_t index,
                                       struct dxgk_violation *violation);
 DXGK_API bool dxgk_recorder_write_trace(const struct dxgk_recorder *recorder, FILE *out);
+DXGK_API bool dxgk_recorder_write_timeline(const struct dxgk_recorder *recorder, FILE *out);
 DXGK_API bool dxgk_recorder_write_dxgkrnl(const struct dxgk_recorder *recorder,
                                           enum dxgk_windows_trace form, FILE *out);
 

@@ -123,7 +123,7 @@ static void print_rest(const struct cli_options *options, int status, const char
         write_trace(options);
     if (options->dxgkrnl_file)
         write_dxgkrnl(options);
-    (void)cli_results_write_lost(options, status, message);
+    (void)cli_results_write_lost(options, status, message, true);
 }
 
 /* In a process of its own, which may die of it. */

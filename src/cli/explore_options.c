@@ -103,9 +103,9 @@ static enum option_answer own_option(struct explore_options *options, const char
 
 static bool is_of_one_run(const char *name)
 {
-    static const char *const names[] = {"--seed",   "--trace",     "--trace-dxgkrnl",
-                                        "--frames", "--animation", "--watch",
-                                        "--gdb",    "--break",     "--until"};
+    static const char *const names[] = {"--seed",      "--trace", "--trace-dxgkrnl", "--frames",
+                                        "--animation", "--watch", "--gdb",           "--break",
+                                        "--until",     "--html"};
 
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (strcmp(name, names[i]) == 0)

@@ -5,6 +5,7 @@
 #define DXGK_CLI_HTML_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 struct cli_html {
@@ -12,9 +13,18 @@ struct cli_html {
     const char *path;
 };
 
-/* False, with a message: it cannot be written. */
+/* The beginning of a page up to what is inside its body; `style` is added to the style sheet that
+ * all pages have. It needs `file` alone. */
+void cli_html_head(const struct cli_html *html, const char *title, const char *style);
+/* A text, escaped: valid whatever its bytes are. */
+void cli_html_put(const struct cli_html *html, const char *text);
+void cli_html_put_bytes(const struct cli_html *html, const char *text, size_t length);
+void cli_html_print(const struct cli_html *html, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* False, with a message: it cannot be written. The title is its heading, too. */
 bool cli_html_open(struct cli_html *html, const char *path, const char *title);
-/* An element with a text; `style` is "" or one of "good", "bad", "rule", "first", "number". */
+/* An element with a text; `style` is "" or one of "good", "bad", "rule", "first", "number", "text",
+ * "dim", "message". */
 void cli_html_text(const struct cli_html *html, const char *element, const char *style,
                    const char *text);
 void cli_html_format(const struct cli_html *html, const char *element, const char *style,

@@ -252,7 +252,8 @@ static int parse_path(struct cli_options *options, const char *name, const char 
                  {"--registry", &options->registry},
                  {"--json", &options->result[CLI_RESULT_JSON].path},
                  {"--junit", &options->result[CLI_RESULT_JUNIT].path},
-                 {"--sarif", &options->result[CLI_RESULT_SARIF].path}};
+                 {"--sarif", &options->result[CLI_RESULT_SARIF].path},
+                 {"--html", &options->result[CLI_RESULT_HTML].path}};
 
     if (!*value)
         return cli_usage_error("this option wants a path", name);
@@ -306,6 +307,7 @@ static const struct option valued[] = {
     {"--json", parse_path, true},
     {"--junit", parse_path, true},
     {"--sarif", parse_path, true},
+    {"--html", parse_path, true},
     {"--out", parse_path, true},
     {"--screen", cli_parse_screen, true},
     {"--frames", cli_parse_frames, true},
@@ -432,7 +434,8 @@ int cli_options_parse(struct cli_options *options, int argc, char **argv)
         return status;
     if (options->pictures.watch && options->isolated)
         return cli_usage_error("an isolated run has no window", "--watch");
-    options->config.trace = options->trace != NULL;
+    options->config.trace = options->trace || options->result[CLI_RESULT_HTML].path;
+    options->config.chronicle |= options->result[CLI_RESULT_HTML].path != NULL;
     options->config.trace_dxgkrnl = options->trace_dxgkrnl != NULL;
     return cli_debugger_check(options);
 }

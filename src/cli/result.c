@@ -31,16 +31,26 @@ void cli_put_command(FILE *out, const char *command, int argc, char *const *argv
     }
 }
 
-void cli_result_command(struct cli_json *json, const char *name, const struct cli_result *result)
+char *cli_result_command_text(const struct cli_result *result)
 {
     char *text = NULL;
     size_t bytes;
     FILE *memory = open_memstream(&text, &bytes);
 
     if (!memory)
-        return;
+        return NULL;
     cli_put_command(memory, result->command, result->argc, result->argv);
     if (fclose(memory) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+void cli_result_command(struct cli_json *json, const char *name, const struct cli_result *result)
+{
+    char *text = cli_result_command_text(result);
+
+    if (text)
         cli_json_text(json, name, text);
     free(text);
 }

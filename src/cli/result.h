@@ -18,7 +18,8 @@ struct cli_result {
     const char *command; /* "run", "explore" */
     int argc;            /* what follows it */
     char **argv;
-    const struct cli_session *session; /* NULL: its process ended without a result; a campaign */
+    const struct cli_session *session; /* NULL: there is none, or not any more */
+    bool ended;                        /* the machine's process ended without a result */
     int status;                        /* of the program */
     const char *outcome;               /* cli_outcome */
     const char *message;               /* "": nothing to say */
@@ -36,13 +37,16 @@ struct cli_result {
  * status means. */
 const char *cli_outcome(int status);
 bool cli_result_expected(const struct cli_result *result, const struct dxgk_violation *violation);
-/* The command line that repeats it, as a shell takes it: to a stream, or as a member. */
+/* The command line that repeats it, as a shell takes it: to a stream, as a text to be freed (NULL:
+ * out of memory), or as a member. */
 void cli_put_command(FILE *out, const char *command, int argc, char *const *argv);
+char *cli_result_command_text(const struct cli_result *result);
 void cli_result_command(struct cli_json *json, const char *name, const struct cli_result *result);
 
 /* The forms, each in a file of its name; false: it could not be written. */
 bool cli_result_json(const struct cli_result *result, FILE *file);
 bool cli_result_junit(const struct cli_result *result, FILE *file);
 bool cli_result_sarif(const struct cli_result *result, FILE *file);
+bool cli_result_html(const struct cli_result *result, FILE *file);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const option_names[CLI_RESULT_FORMS] = {"--json", "--junit", "--sarif"};
+static const char *const option_names[CLI_RESULT_FORMS] = {"--json", "--junit", "--sarif", "--html"};
 
 bool cli_results_open(struct cli_options *options)
 {
@@ -40,7 +40,7 @@ static bool empty(FILE *file)
 bool cli_results_write(const struct cli_result *result)
 {
     static bool (*const write[CLI_RESULT_FORMS])(const struct cli_result *result, FILE *file) = {
-        cli_result_json, cli_result_junit, cli_result_sarif};
+        cli_result_json, cli_result_junit, cli_result_sarif, cli_result_html};
     bool all = true;
 
     for (unsigned form = 0; form < CLI_RESULT_FORMS; form++) {
@@ -60,12 +60,14 @@ static bool violation_of_recorder(const void *recorder, size_t index,
     return recorder && dxgk_recorder_violation(recorder, index, violation);
 }
 
-bool cli_results_write_lost(const struct cli_options *options, int status, const char *message)
+bool cli_results_write_lost(const struct cli_options *options, int status, const char *message,
+                            bool ended)
 {
     const struct cli_result result = {.options = options,
                                       .command = "run",
                                       .argc = options->argc,
                                       .argv = options->argv,
+                                      .ended = ended,
                                       .status = status,
                                       .outcome = cli_outcome(status),
                                       .message = message,

@@ -331,7 +331,7 @@ static int run(struct cli_options *options)
 
         fprintf(stderr, "dxgkhost: %s\n", why);
         status = session.bad_option ? CLI_USAGE : CLI_HOST;
-        (void)cli_results_write_lost(options, status, why);
+        (void)cli_results_write_lost(options, status, why, false);
     } else {
         status = conclude(&session, now() - start);
     }

@@ -3,6 +3,7 @@
 #include "cli/session.h"
 #include "cli/interrupt.h"
 #include "cli/monitors.h"
+#include "cli/page_parts.h"
 #include "cli/pictures.h"
 #include "cli/reports.h"
 #include "cli/severity.h"
@@ -15,10 +16,17 @@
 #include <string.h>
 #include <unistd.h>
 
+static void keep_line(const struct cli_session *session, const char *line)
+{
+    if (session->options->result[CLI_RESULT_HTML].path && session->options->shared)
+        cli_log_add(&session->options->shared->log, line);
+}
+
 static void log_line(void *context, const char *line)
 {
     const struct cli_session *session = context;
 
+    keep_line(session, line);
     if (!session->options->verbose)
         return;
     cli_clear_line(session->options->shared);
@@ -30,6 +38,7 @@ static void loss_line(void *context, const char *line)
 {
     const struct cli_session *session = context;
 
+    keep_line(session, line);
     cli_clear_line(session->options->shared);
     fprintf(stderr, "%s\n", line);
 }
@@ -147,6 +156,7 @@ static void run(struct cli_session *session)
         free(session->report_text);
         session->report_text = NULL;
     }
+    cli_page_keep(session);
     cli_pictures_end(session);
     cli_watch_end(session);
     session->ended = dxgk_machine_shutdown(machine);
@@ -197,6 +207,7 @@ void cli_session_finish(struct cli_session *session)
     cli_watch_free(session);
     dxgk_machine_destroy(session->machine);
     session->machine = NULL;
+    cli_page_free(session);
     cli_pictures_free(session);
     free(session->report_text);
     session->report_text = NULL;

@@ -18,6 +18,7 @@
 #define CLI_SCRIPT_S      30u
 #define CLI_SCRIPT_MEMORY ((uint64_t)1 << 30)
 
+struct cli_page_parts;
 struct cli_pictures;
 struct cli_watch;
 struct cli_shared;
@@ -99,6 +100,7 @@ struct cli_session {
     char report_error[256];        /* why; "": a file could not be written */
     struct cli_pictures *pictures; /* NULL: none are asked for. Owned */
     struct cli_watch *watch;       /* the same */
+    struct cli_page_parts *page;   /* the same */
     char error[4096];
 };
 

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/log_ring.h"
+
 #define CLI_RECORDS 10000u /* as many as a machine keeps */
 
 struct cli_shared {
@@ -20,6 +22,7 @@ struct cli_shared {
     int status;                /* with it */
     atomic_bool mute;          /* its standard output or error was closed, so the report is lost */
     uint8_t told[CLI_RECORDS]; /* broken rules that were printed, by index */
+    struct cli_log_ring log;   /* for the page of --html */
     /* of the supervisor */
     atomic_int interrupt; /* the signal that asked for the end; 0: none */
     atomic_bool line;     /* a progress line is on the terminal */

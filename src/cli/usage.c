@@ -21,6 +21,8 @@ static const char text[] =
     "           --json FILE            what the run came to, for programs (docs/results.md)\n"
     "           --junit FILE           the same for build servers: JUnit's XML\n"
     "           --sarif FILE           the same for code hosts: broken rules with files and lines, as SARIF\n"
+    "           --html FILE            the same for people, as a page of one file: broken rules with their lines\n"
+    "                                  of source, a timeline, pictures of memory and screens, the log\n"
     "           --out DIR              folder for results (default: out)\n"
     "           --screen [SOURCE=]FILE.png[@TIME]\n"
     "                                  what the screen of a source (default: 0) shows at the end of the workload,\n"

@@ -156,6 +156,11 @@ bool dxgk_recorder_write_trace(const struct dxgk_recorder *recorder, FILE *out)
     return recorder->trace && trace_write_json(recorder->trace, out);
 }
 
+bool dxgk_recorder_write_timeline(const struct dxgk_recorder *recorder, FILE *out)
+{
+    return recorder->trace && host_report_timeline(recorder->trace, recorder->log, out);
+}
+
 bool dxgk_recorder_write_dxgkrnl(const struct dxgk_recorder *recorder, enum dxgk_windows_trace form,
                                  FILE *out)
 {

@@ -285,6 +285,26 @@ bool dxgk_machine_write_trace(const struct dxgk_machine *machine, FILE *out)
     return out && host_may_look(machine) && machine->trace && trace_write_json(machine->trace, out);
 }
 
+bool host_report_timeline(const struct trace_sink *sink, const struct verify_log *log, FILE *out)
+{
+    struct trace_mark marks[HOST_TIMELINE_MARKS];
+    const struct verify_record *record;
+    size_t count = 0;
+
+    while (log && count < HOST_TIMELINE_MARKS && (record = verify_record_at(log, count)) != NULL) {
+        const struct dxgk_violation violation = host_report_violation(record);
+
+        marks[count++] = (struct trace_mark){violation.virtual_ns, violation.rule};
+    }
+    return trace_write_svg(sink, marks, count, out);
+}
+
+bool dxgk_machine_write_timeline(const struct dxgk_machine *machine, FILE *out)
+{
+    return out && host_may_look(machine) && machine->trace &&
+           host_report_timeline(machine->trace, machine->log, out);
+}
+
 bool dxgk_machine_write_dxgkrnl(const struct dxgk_machine *machine, enum dxgk_windows_trace form,
                                 FILE *out)
 {

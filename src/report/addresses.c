@@ -247,7 +247,7 @@ static void draw_process(const struct vidmm *vidmm, struct timeline *timeline,
         timeline_label(timeline, y, text);
     }
     for (size_t i = 0; i < mappings->count; i++)
-        if (mappings->list[i].process == id)
+        if (mappings->list[i].process == id && timeline_shows(timeline, &mappings->list[i]))
             draw_mapping(timeline, &mappings->list[i], rows, count);
     timeline_chart_end(timeline);
 }
@@ -272,6 +272,7 @@ bool report_addresses_svg(const struct vidmm *vidmm, const char *name, uint64_t 
     snprintf(title, sizeof(title), "GPU virtual addresses, %s", name);
     if (good)
         timeline_begin(&timeline, out, title, now, height);
+    good = good && timeline_choose(&timeline, &mappings);
     for (size_t i = 0; good && i < count; i++)
         draw_process(vidmm, &timeline, &mappings, ids[i], rows);
     util_free(rows);

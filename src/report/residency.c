@@ -185,7 +185,7 @@ static void draw_segment(const struct vidmm *vidmm, const struct report_interval
     timeline_label(timeline, 0, "0");
     timeline_label(timeline, CHART - 10, text);
     for (size_t i = 0; i < stays->count; i++)
-        if (stays->list[i].segment == segment)
+        if (stays->list[i].segment == segment && timeline_shows(timeline, &stays->list[i]))
             draw_stay(timeline, &stays->list[i], (double)CHART / (double)end);
     timeline_chart_end(timeline);
 }
@@ -196,6 +196,7 @@ bool report_residency_svg(const struct vidmm *vidmm, const char *name, uint64_t 
     struct timeline timeline;
     unsigned charts = 0;
     char title[96];
+    bool good;
 
     if (!report_stays(&vidmm->chronicle, now, &stays))
         return false;
@@ -204,8 +205,9 @@ bool report_residency_svg(const struct vidmm *vidmm, const char *name, uint64_t 
         charts += used_end(&stays, segment) > 0;
     snprintf(title, sizeof(title), "residency, %s", name);
     timeline_begin(&timeline, out, title, now, charts * (CHART + timeline_chart_frame()));
-    for (UINT segment = 1; segment <= vidmm->segment_count; segment++)
+    good = timeline_choose(&timeline, &stays);
+    for (UINT segment = 1; good && segment <= vidmm->segment_count; segment++)
         draw_segment(vidmm, &stays, segment, &timeline);
     report_intervals_free(&stays);
-    return timeline_end(&timeline);
+    return timeline_end(&timeline) && good;
 }

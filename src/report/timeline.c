@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/timeline.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "util/alloc.h"
+
 #define LEFT    150u /* for labels */
 #define WIDTH   1000u
 #define HEADING 22u
@@ -21,13 +26,54 @@ unsigned timeline_chart_frame(void)
 void timeline_begin(struct timeline *timeline, FILE *out, const char *title, uint64_t end,
                     unsigned height)
 {
-    *timeline = (struct timeline){.out = out, .end = end ? end : 1};
+    *timeline = (struct timeline){.out = out, .end = end ? end : 1, .ties = UINT64_MAX};
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
             "font-family=\"sans-serif\" font-size=\"11\">\n<title>%s</title>\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
             LEFT + WIDTH + 20, height + 30, title);
     timeline->y = 4;
+}
+
+static int longest_first(const void *a, const void *b)
+{
+    const uint64_t *left = a, *right = b;
+
+    return *left > *right ? -1 : *left < *right;
+}
+
+bool timeline_choose(struct timeline *timeline, const struct report_intervals *intervals)
+{
+    uint64_t *lengths;
+
+    if (intervals->count <= TIMELINE_BOXES)
+        return true;
+    lengths = util_alloc(intervals->count * sizeof(*lengths));
+    if (!lengths)
+        return false;
+    for (size_t i = 0; i < intervals->count; i++)
+        lengths[i] = intervals->list[i].to - intervals->list[i].from;
+    qsort(lengths, intervals->count, sizeof(*lengths), longest_first);
+    timeline->shortest = lengths[TIMELINE_BOXES - 1];
+    timeline->ties = 0;
+    for (size_t i = TIMELINE_BOXES; i > 0 && lengths[i - 1] == timeline->shortest; i--)
+        timeline->ties++;
+    util_free(lengths);
+    return true;
+}
+
+bool timeline_shows(struct timeline *timeline, const struct report_interval *interval)
+{
+    const uint64_t length = interval->to - interval->from;
+
+    if (length > timeline->shortest)
+        return true;
+    if (length == timeline->shortest && timeline->ties > 0) {
+        timeline->ties--;
+        return true;
+    }
+    timeline->left_out++;
+    return false;
 }
 
 void timeline_chart(struct timeline *timeline, const char *heading, unsigned height)
@@ -86,6 +132,10 @@ void timeline_box_end(struct timeline *timeline)
 
 bool timeline_end(struct timeline *timeline)
 {
+    if (timeline->left_out)
+        fprintf(timeline->out,
+                "<text x=\"%u\" y=\"%u\">%" PRIu64 " shorter ones are not drawn</text>\n", LEFT,
+                timeline->y + 16, timeline->left_out);
     fprintf(timeline->out, "</svg>\n");
     return !ferror(timeline->out);
 }

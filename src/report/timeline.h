@@ -14,11 +14,21 @@ struct timeline {
     FILE *out;
     uint64_t end; /* virtual ns at the right edge */
     unsigned y;   /* where the next chart begins */
+    /* of more than TIMELINE_BOXES intervals, only these are drawn: the longer ones, and so many of
+     * this length */
+    uint64_t shortest, ties, left_out;
 };
+
+#define TIMELINE_BOXES 4000u
 
 /* A picture of that height. */
 void timeline_begin(struct timeline *timeline, FILE *out, const char *title, uint64_t end,
                     unsigned height);
+/* After the beginning: all that may be drawn, of which the longest are chosen, so that the picture
+ * of a long run is one that browsers show. False: out of memory. */
+bool timeline_choose(struct timeline *timeline, const struct report_intervals *intervals);
+/* Asked once for each of them, before its box: whether it is drawn. */
+bool timeline_shows(struct timeline *timeline, const struct report_interval *interval);
 /* A chart of that height below the others, with a heading; and its end. */
 void timeline_chart(struct timeline *timeline, const char *heading, unsigned height);
 void timeline_chart_end(struct timeline *timeline);

@@ -10,6 +10,7 @@
 #define DXGK_TRACE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -35,6 +36,15 @@ void trace_sink_install(struct trace_sink *sink, const uint64_t *clock);
 void trace_sink_limit(struct trace_sink *sink, uint64_t bytes);
 /* The same records give the same bytes. False: the file could not be written. */
 bool trace_write_json(const struct trace_sink *sink, FILE *out);
+/* What is to be seen at a time of the picture; the text is shown where a pointer rests. */
+struct trace_mark {
+    uint64_t time;
+    const char *text;
+};
+/* A small picture of what ran when, as SVG: at most some 300 KB, whatever the length of the run.
+ * The same records give the same bytes. False: out of memory, or the file could not be written. */
+bool trace_write_svg(const struct trace_sink *sink, const struct trace_mark *marks, size_t count,
+                     FILE *out);
 uint64_t trace_records(const struct trace_sink *sink);
 /* Records lost because memory ran out. */
 uint64_t trace_dropped(const struct trace_sink *sink);

@@ -450,6 +450,7 @@ TEST(null_is_refused)
           !dxgk_machine_device_interface(NULL, 0, NULL, 0));
     CHECK(!dxgk_machine_write_dxgkrnl(NULL, DXGK_TRACE_ETL, NULL) &&
           !dxgk_windows_trace_form(NULL, NULL) && !dxgk_machine_write_trace(NULL, NULL) &&
+          !dxgk_machine_write_timeline(NULL, stdout) &&
           !dxgk_machine_write_memory(NULL, DXGK_MEMORY_TEXT, NULL));
     CHECK(!dxgk_machine_set_severity(NULL, "KMT-003", 1));
     dxgk_depot_destroy(NULL);

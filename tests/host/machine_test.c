@@ -503,6 +503,26 @@ TEST(the_same_seed_gives_the_same_trace)
     free(other);
 }
 
+TEST(a_run_has_a_picture_of_its_time)
+{
+    struct dxgk_machine_config config;
+    struct machine m;
+    char *text;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    machine_config(&m, &config);
+    config.trace = true;
+    machine_create(&m, &config);
+    machine_add_refgpu(&m);
+    machine_run(&m, work);
+    CHECK(out && dxgk_machine_write_timeline(m.dxgk, out) && fclose(out) == 0);
+    CHECK(strstr(text, ">node 1<") && strstr(text, ">refgpu engine 1<"));
+    free(text);
+    CHECK(!dxgk_machine_write_timeline(m.dxgk, NULL));
+    machine_end(&m);
+}
+
 /* Memory that others have written to comes back as new. */
 TEST(what_a_machine_leaves_does_not_show_in_the_next)
 {
@@ -591,6 +611,7 @@ TEST(statistics_add_up)
     CHECK(after.submissions >= before.submissions && after.ddi_calls >= before.ddi_calls &&
           after.interrupts >= before.interrupts);
     CHECK(!dxgk_machine_write_trace(m.dxgk, stdout));
+    CHECK(!dxgk_machine_write_timeline(m.dxgk, stdout));
     CHECK(!dxgk_machine_write_dxgkrnl(m.dxgk, DXGK_TRACE_ETL, stdout));
     CHECK(dxgk_machine_run(m.dxgk, "late", client_main, NULL) == DXGK_ERROR);
     dxgk_machine_destroy(m.dxgk);

@@ -86,6 +86,10 @@ static void check_records(const struct dxgk_recorder *recorder)
     CHECK(dxgk_recorder_write_trace(recorder, file) && fclose(file) == 0);
     CHECK(strstr(text, "traceEvents") != NULL);
     free(text);
+    file = open_memstream(&text, &bytes);
+    CHECK(dxgk_recorder_write_timeline(recorder, file) && fclose(file) == 0);
+    CHECK(strstr(text, "<title>PATCH-017 at ") && strstr(text, "<title>PATCH-018 at "));
+    free(text);
 }
 
 TEST(an_abort_is_recorded_with_its_place_and_stack)

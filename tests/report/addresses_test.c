@@ -57,6 +57,32 @@ TEST(each_process_has_a_chart_with_a_row_for_each_range)
     free(svg);
 }
 
+/* 4000 of them, the longest. */
+TEST(a_picture_has_a_bounded_number_of_boxes)
+{
+    enum { MANY = 5000 };
+    struct chronicle_event *events = calloc(MANY, sizeof(*events));
+    unsigned boxes = 0;
+    char *svg;
+
+    CHECK(events);
+    begin(events, MANY);
+    for (size_t i = 0; i < MANY; i++)
+        events[i].time = i < 3000 ? 10 : i < 4900 ? 20 : 30; /* 3000, 1900 and 100 of a length */
+    svg = drawn();
+    CHECK(svg && strstr(svg, ">1000 shorter ones are not drawn<"));
+    for (const char *at = svg; (at = strstr(at, "fill-opacity=")) != NULL; at++)
+        boxes++;
+    CHECK(boxes == 4000 && !strstr(svg, "allocation 4901 ") && strstr(svg, "allocation 3000 ") &&
+          strstr(svg, "allocation 3001 "));
+    free(svg);
+    vidmm.chronicle.count = 4000;
+    svg = drawn();
+    CHECK(svg && !strstr(svg, "not drawn") && strstr(svg, "allocation 4000 "));
+    free(svg);
+    free(events);
+}
+
 TEST(every_failing_allocation_is_survived)
 {
     struct chronicle_event events[3];

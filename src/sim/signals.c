@@ -472,6 +472,23 @@ void sim_signals_teardown(struct sim_core *core)
     pthread_mutex_unlock(&install_lock);
 }
 
+static void arm_watchdog(struct sim_core *core)
+{
+    struct sigevent event;
+    struct itimerspec tick = {.it_interval = {.tv_nsec = SIM_WATCHDOG_TICK_NS},
+                              .it_value = {.tv_nsec = SIM_WATCHDOG_TICK_NS}};
+
+    memset(&core->watching, 0, sizeof(core->watching));
+    memset(&event, 0, sizeof(event));
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = WATCHDOG_SIGNAL;
+    event._sigev_un._tid = (int)syscall(SYS_gettid);
+    core->watchdog_armed = timer_create(CLOCK_MONOTONIC, &event, &core->watchdog) == 0;
+    core->watching.error = core->watchdog_armed ? 0 : errno;
+    if (core->watchdog_armed)
+        timer_settime(core->watchdog, 0, &tick, NULL);
+}
+
 void sim_signals_enter(struct sim_core *core)
 {
     stack_t stack = {.ss_sp = core->signal_stack, .ss_size = SIGNAL_STACK_BYTES};
@@ -479,21 +496,15 @@ void sim_signals_enter(struct sim_core *core)
     install();
     __atomic_add_fetch(&machines_entered, 1, __ATOMIC_RELAXED);
     sigaltstack(&stack, &core->outer_signal_stack);
-    if (core->watchdog_ms) {
-        struct sigevent event;
-        struct itimerspec tick = {.it_interval = {.tv_nsec = SIM_WATCHDOG_TICK_NS},
-                                  .it_value = {.tv_nsec = SIM_WATCHDOG_TICK_NS}};
+    if (core->watchdog_ms)
+        arm_watchdog(core);
+}
 
-        memset(&core->watching, 0, sizeof(core->watching));
-        memset(&event, 0, sizeof(event));
-        event.sigev_notify = SIGEV_THREAD_ID;
-        event.sigev_signo = WATCHDOG_SIGNAL;
-        event._sigev_un._tid = (int)syscall(SYS_gettid);
-        core->watchdog_armed = timer_create(CLOCK_MONOTONIC, &event, &core->watchdog) == 0;
-        core->watching.error = core->watchdog_armed ? 0 : errno;
-        if (core->watchdog_armed)
-            timer_settime(core->watchdog, 0, &tick, NULL);
-    }
+/* Signal handlers and stacks are inherited, timers are not. */
+void sim_signals_forked(struct sim_core *core)
+{
+    if (core->watchdog_ms)
+        arm_watchdog(core);
 }
 
 void sim_signals_leave(struct sim_core *core)

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* What code of its drivers a client has made run. */
+#include "dxgkhost/fuzz.h"
+
+#include "host/run.h"
+#include "loader/coverage.h"
+#include "loader/loader.h"
+
+_Static_assert(DXGK_PLACES == COVERAGE_PLACES, "counters are copied one to one");
+
+static struct coverage *of_client(void)
+{
+    return host_run_client_machine() ? loader_coverage() : NULL;
+}
+
+void dxgk_client_coverage_clear(void)
+{
+    struct coverage *coverage = of_client();
+
+    if (coverage)
+        coverage_clear(coverage);
+}
+
+uint32_t dxgk_client_coverage(uint8_t *counters)
+{
+    const struct coverage *coverage = of_client();
+
+    if (!coverage || (!coverage->places && !coverage->by_address))
+        return 0;
+    coverage_collect(coverage, counters);
+    return coverage->by_address || coverage->places > DXGK_PLACES ? DXGK_PLACES : coverage->places;
+}
+
+uint32_t dxgk_client_compares(struct dxgk_compare *compares, uint32_t most)
+{
+    const struct coverage *coverage = of_client();
+    uint32_t count = 0;
+
+    if (!coverage || !coverage->compared)
+        return 0;
+    for (uint32_t i = 0; i < COVERAGE_COMPARES && count < most; i++) {
+        const struct coverage_compare *c = &coverage->compare[i];
+
+        if (c->bytes)
+            compares[count++] = (struct dxgk_compare){c->a, c->b, c->bytes};
+    }
+    return count;
+}

@@ -40,7 +40,7 @@ void cli_result_command(struct cli_json *json, const char *name, const struct cl
 
     if (!memory)
         return;
-    fputs("dxgkhost run", memory);
+    fputs(options->fuzzes ? "dxgkhost fuzz" : "dxgkhost run", memory);
     for (int i = 0; i < options->argc; i++) {
         putc(' ', memory);
         cli_shell_word(memory, options->argv[i]);

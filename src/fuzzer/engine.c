@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The engine of `dxgkhost fuzz`: libFuzzer, whose target is a machine in another process.
+ *
+ * That process, the server, is started with the first input. Each input goes to it through memory
+ * that both share (cli/fuzz_shared.h), and so do the counters of the places of the driver: they are
+ * libFuzzer's extra counters. So libFuzzer's own options work as they do everywhere.
+ *
+ * Where a value that the driver has compared stands in the data of an input, the value that it was
+ * compared with is tried in its place. libFuzzer has a table for that, too, but knows neither where
+ * the value came from, nor keeps it long enough for a target that takes a millisecond.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/fuzz_shared.h"
+
+#define ARGUMENTS 512
+#define HEAD      4u /* of a record (cli/fuzz_program.h) */
+#define RECORDS   64u
+
+#define QUEUE      512u
+#define TRIED_BITS 18u
+#define TRIES      2u /* of a value at a place of a call */
+
+/* libFuzzer's */
+int LLVMFuzzerRunDriver(int *argc, char ***argv, int (*callback)(const uint8_t *data, size_t size));
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
+/* for libFuzzer */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
+
+__attribute__((section("__libfuzzer_extra_counters"),
+               aligned(4096))) static uint8_t counters[DXGK_PLACES];
+
+static struct fuzz_shared *shared;
+static int requests = -1, answers = -1;
+
+static _Noreturn void fail(const char *what)
+{
+    fprintf(stderr, "dxgkhost-fuzz: %s: %s\n", what, strerror(errno));
+    _exit(1);
+}
+
+/* ---- the server ---- */
+
+/* The words of its command, from a file of the process that started this one. */
+static void read_command(int file, char **words)
+{
+    static char text[1 << 20];
+    ssize_t bytes = pread(file, text, sizeof(text) - 1, 0);
+    int count = 0;
+
+    for (ssize_t at = 0; at < bytes && count < ARGUMENTS - 3; at += (ssize_t)strlen(text + at) + 1)
+        words[count++] = text + at;
+    words[count] = NULL;
+}
+
+static _Noreturn void be_server(int memory, const int *from_engine, const int *to_engine)
+{
+    const char *described = getenv(FUZZ_ENV_SERVER), *errors = getenv(FUZZ_ENV_ERRORS);
+    static char *words[ARGUMENTS];
+    static char served[64];
+    int arguments, events, count = 0;
+
+    if (!described || sscanf(described, "%d,%d", &arguments, &events) != 2) {
+        fputs("dxgkhost-fuzz: this program is run by `dxgkhost fuzz`\n", stderr);
+        _exit(1);
+    }
+    close(from_engine[1]);
+    close(to_engine[0]);
+    if (errors)
+        dup2(atoi(errors), STDERR_FILENO);
+    read_command(arguments, words);
+    while (words[count])
+        count++;
+    snprintf(served, sizeof(served), "%d,%d,%d,%d", memory, from_engine[0], to_engine[1], events);
+    words[count++] = (char *)"--serve";
+    words[count++] = served;
+    words[count] = NULL;
+    execv(words[0], words);
+    fail(words[0]);
+}
+
+static void start_server(void)
+{
+    int memory = memfd_create("dxgkhost-fuzz", 0), to_server[2], to_engine[2];
+    pid_t server;
+
+    if (memory < 0 || ftruncate(memory, sizeof(*shared)) != 0 || pipe(to_server) != 0 ||
+        pipe(to_engine) != 0)
+        fail("a server");
+    shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    if (shared == MAP_FAILED ||
+        mmap(counters, sizeof(counters), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, memory,
+             offsetof(struct fuzz_shared, counter)) == MAP_FAILED)
+        fail("shared memory");
+    server = fork();
+    if (server == 0)
+        be_server(memory, to_server, to_engine);
+    if (server < 0)
+        fail("a server");
+    close(memory);
+    close(to_server[0]);
+    close(to_engine[1]);
+    requests = to_server[1];
+    answers = to_engine[0];
+}
+
+/* ---- records ---- */
+
+/* Where records begin, and where the last one ends. */
+static unsigned find_records(const uint8_t *data, size_t size, size_t *start)
+{
+    unsigned count = 0;
+    size_t at = 0;
+
+    start[0] = 0;
+    while (at < size && count < RECORDS) {
+        at += at + HEAD <= size ? HEAD + (size_t)data[at + 2] : size - at;
+        at = at < size ? at : size;
+        start[++count] = at;
+    }
+    return count;
+}
+
+/* ---- values that were compared ---- */
+
+/* An input that shall be tried. */
+struct proposal {
+    uint32_t bytes;
+    uint8_t input[FUZZ_INPUT];
+};
+
+static struct proposal queue[QUEUE];
+static unsigned queued, taken;          /* since the start */
+static uint8_t tried[1u << TRIED_BITS]; /* how often, by call, place and value */
+
+/* Whether the value has not been tried often enough there. */
+static bool is_new(uint8_t kind, size_t place, uint64_t value, uint32_t bytes)
+{
+    uint64_t key = ((value ^ value >> 32) * 0x9E3779B97F4A7C15u) ^
+                   ((uint64_t)kind << 48 | place << 8 | bytes) * 0xC2B2AE3D27D4EB4Fu;
+    uint8_t *count = &tried[key >> (64 - TRIED_BITS)];
+
+    if (*count == TRIES)
+        return false;
+    ++*count;
+    return true;
+}
+
+/* The value in place of the bytes at `at`. */
+static void propose(size_t at, uint64_t value, uint32_t bytes)
+{
+    struct proposal *proposal = &queue[queued % QUEUE];
+
+    if (queued - taken == QUEUE)
+        return;
+    proposal->bytes = shared->bytes;
+    memcpy(proposal->input, shared->input, shared->bytes);
+    memcpy(proposal->input + at, &value, bytes);
+    queued++;
+}
+
+/* `is` has been compared with `other`. */
+static void look_for(uint64_t is, uint64_t other, uint32_t bytes, size_t first, size_t end)
+{
+    for (size_t at = first + HEAD; at + bytes <= end; at++)
+        if (memcmp(shared->input + at, &is, bytes) == 0 &&
+            is_new(shared->input[first], at - first, other, bytes))
+            propose(at, other, bytes);
+}
+
+static void propose_all(void)
+{
+    size_t start[RECORDS + 1];
+    unsigned count = find_records(shared->input, shared->bytes, start);
+
+    for (uint32_t i = 0; i < shared->compares && i < FUZZ_COMPARES; i++) {
+        const struct dxgk_compare c = shared->compare[i];
+
+        for (unsigned r = 0; r < count && c.bytes && c.bytes <= sizeof(c.a); r++) {
+            look_for(c.a, c.b, c.bytes, start[r], start[r + 1]);
+            look_for(c.b, c.a, c.bytes, start[r], start[r + 1]);
+            if (c.bytes == 8 && c.a >> 32 == 0 && c.b >> 32 == 0) { /* widened */
+                look_for(c.a, c.b, 4, start[r], start[r + 1]);
+                look_for(c.b, c.a, 4, start[r], start[r + 1]);
+            }
+        }
+    }
+}
+
+/* ---- an input ---- */
+
+static int run_input(const uint8_t *data, size_t size)
+{
+    char word = 'r';
+
+    if (!shared)
+        start_server();
+    shared->bytes = (uint32_t)(size < FUZZ_INPUT ? size : FUZZ_INPUT);
+    if (shared->bytes)
+        memcpy(shared->input, data, shared->bytes);
+    if (write(requests, &word, 1) != 1)
+        fail("the server has ended");
+    for (;;) {
+        ssize_t got = read(answers, &word, 1);
+
+        if (got == 1)
+            break;
+        if (got < 0 && errno == EINTR)
+            continue;
+        fputs("dxgkhost-fuzz: the server has ended\n", stderr);
+        _exit(1);
+    }
+    if (word == FUZZ_FINE)
+        propose_all();
+    return 0;
+}
+
+/* ---- mutations ---- */
+
+static unsigned state;
+
+static unsigned draw(unsigned below)
+{
+    state = state * 1664525u + 1013904223u;
+    return (state >> 8) % below;
+}
+
+/* Other data of `length` bytes in place of those at [first, end). Returns the new size. */
+static size_t replace(uint8_t *data, size_t size, size_t first, size_t end, const uint8_t *with,
+                      size_t length)
+{
+    memmove(data + first + length, data + end, size - end);
+    if (length)
+        memcpy(data + first, with, length);
+    return size - (end - first) + length;
+}
+
+static size_t mutate_record(uint8_t *data, size_t size, size_t most, size_t first, size_t end)
+{
+    uint8_t record[HEAD + UINT8_MAX] = {0};
+    size_t length = end - first < sizeof(record) ? end - first : sizeof(record);
+    size_t room = most - (size - length), limit;
+
+    memcpy(record, data + first, length);
+    limit = room < sizeof(record) ? room : sizeof(record);
+    if (limit < HEAD + 1)
+        return LLVMFuzzerMutate(data, size, most);
+    length = length < HEAD ? HEAD : length;
+    if (draw(4) == 0) {
+        static const uint8_t member[] = {0, 1, 3};
+
+        record[member[draw(3)]] = (uint8_t)draw(256);
+    } else {
+        length = HEAD + LLVMFuzzerMutate(record + HEAD, length - HEAD, limit - HEAD);
+    }
+    record[2] = (uint8_t)(length - HEAD);
+    return replace(data, size, first, end, record, length);
+}
+
+static size_t insert_record(uint8_t *data, size_t size, size_t most, size_t at)
+{
+    uint8_t record[HEAD + 64];
+    size_t length = HEAD + 4 * draw(13);
+
+    unsigned full = draw(3); /* distinct bytes, or many zeroes */
+
+    for (size_t i = 0; i < length; i++)
+        record[i] = i < HEAD || full || draw(4) == 0 ? (uint8_t)draw(256) : 0;
+    record[2] = (uint8_t)(length - HEAD);
+    record[3] = draw(2) ? 0 : record[3];
+    return size + length <= most ? replace(data, size, at, at, record, length)
+                                 : LLVMFuzzerMutate(data, size, most);
+}
+
+static size_t repeat_record(uint8_t *data, size_t size, size_t most, size_t first, size_t end,
+                            size_t at)
+{
+    uint8_t record[HEAD + UINT8_MAX];
+    size_t length = end - first;
+
+    if (length > sizeof(record) || size + length > most)
+        return LLVMFuzzerMutate(data, size, most);
+    memcpy(record, data + first, length);
+    return replace(data, size, at, at, record, length);
+}
+
+/* In terms of calls for the most part, else of bytes. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
+{
+    size_t start[RECORDS + 1];
+    unsigned count = find_records(data, size, start), chosen, other;
+
+    state = seed;
+    if (draw(4) != 0 && taken != queued) {
+        const struct proposal *proposal = &queue[taken++ % QUEUE];
+
+        if (proposal->bytes <= most) {
+            memcpy(data, proposal->input, proposal->bytes);
+            return proposal->bytes;
+        }
+    }
+    if (count == 0)
+        return insert_record(data, size, most, 0);
+    chosen = draw(count);
+    other = draw(count + 1);
+    switch (draw(16)) {
+    case 0:
+    case 1:
+        return insert_record(data, size, most, start[other]);
+    case 2:
+        return count > 1 ? replace(data, size, start[chosen], start[chosen + 1], NULL, 0)
+                         : insert_record(data, size, most, size);
+    case 3:
+    case 4:
+        return repeat_record(data, size, most, start[chosen], start[chosen + 1], start[other]);
+    case 5:
+        return LLVMFuzzerMutate(data, size, most);
+    default:
+        return mutate_record(data, size, most, start[chosen], start[chosen + 1]);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    return LLVMFuzzerRunDriver(&argc, &argv, run_input);
+}

@@ -58,7 +58,7 @@ DXGK_API uint32_t dxgk_client_coverage(uint8_t *counters);
  * was built with -fsanitize-coverage=trace-cmp. Returns how many. */
 struct dxgk_compare {
     uint64_t a, b;
-    uint32_t bytes;
+    uint8_t bytes;
 };
 DXGK_API uint32_t dxgk_client_compares(struct dxgk_compare *compares, uint32_t most);
 

@@ -20,15 +20,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/fuzz_program.h"
 #include "cli/fuzz_shared.h"
 
 #define ARGUMENTS 512
-#define HEAD      4u /* of a record (cli/fuzz_program.h) */
-#define RECORDS   64u
+#define HEAD      FUZZ_HEAD
+#define RECORDS   FUZZ_CALLS
 
 #define QUEUE      512u
 #define TRIED_BITS 18u
-#define TRIES      2u /* of a value at a place of a call */
+/* of a value at a place of a call */
+#define STRONG_TRIES 200u
+#define WEAK_TRIES   4u
 
 /* libFuzzer's */
 int LLVMFuzzerRunDriver(int *argc, char ***argv, int (*callback)(const uint8_t *data, size_t size));
@@ -118,63 +121,75 @@ static void start_server(void)
 /* Where records begin, and where the last one ends. */
 static unsigned find_records(const uint8_t *data, size_t size, size_t *start)
 {
+    struct fuzz_call call;
     unsigned count = 0;
     size_t at = 0;
 
     start[0] = 0;
-    while (at < size && count < RECORDS) {
-        at += at + HEAD <= size ? HEAD + (size_t)data[at + 2] : size - at;
-        at = at < size ? at : size;
+    while (count < RECORDS && fuzz_program_next(data, size, &at, &call))
         start[++count] = at;
-    }
     return count;
 }
 
 /* ---- values that were compared ---- */
 
-/* An input that shall be tried. */
-struct proposal {
-    uint32_t bytes;
-    uint8_t input[FUZZ_INPUT];
+/* Inputs that shall be tried. */
+struct queue {
+    unsigned put, taken; /* since the start */
+    struct {
+        uint32_t bytes;
+        uint8_t input[FUZZ_INPUT];
+    } input[QUEUE];
 };
 
-static struct proposal queue[QUEUE];
-static unsigned queued, taken;          /* since the start */
+/* Of values that hardly stand in the input by chance; and of others, as zeroes. */
+static struct queue strong, weak;
 static uint8_t tried[1u << TRIED_BITS]; /* how often, by call, place and value */
 
 /* Whether the value has not been tried often enough there. */
-static bool is_new(uint8_t kind, size_t place, uint64_t value, uint32_t bytes)
+static bool is_new(enum fuzz_kind kind, size_t place, uint64_t value, uint32_t bytes, unsigned tries)
 {
     uint64_t key = ((value ^ value >> 32) * 0x9E3779B97F4A7C15u) ^
                    ((uint64_t)kind << 48 | place << 8 | bytes) * 0xC2B2AE3D27D4EB4Fu;
     uint8_t *count = &tried[key >> (64 - TRIED_BITS)];
 
-    if (*count == TRIES)
+    if (*count >= tries)
         return false;
     ++*count;
     return true;
 }
 
-/* The value in place of the bytes at `at`. */
-static void propose(size_t at, uint64_t value, uint32_t bytes)
+static bool is_strong(uint64_t value, uint32_t bytes)
 {
-    struct proposal *proposal = &queue[queued % QUEUE];
+    uint32_t distinct = 0;
 
-    if (queued - taken == QUEUE)
-        return;
-    proposal->bytes = shared->bytes;
-    memcpy(proposal->input, shared->input, shared->bytes);
-    memcpy(proposal->input + at, &value, bytes);
-    queued++;
+    for (uint32_t i = 0; i < bytes; i++) {
+        uint8_t byte = (uint8_t)(value >> 8 * i);
+
+        distinct += byte != 0 && byte != UINT8_MAX;
+    }
+    return bytes >= 2 && distinct >= (bytes < 3 ? bytes : 3);
 }
 
-/* `is` has been compared with `other`. */
+/* `is` has been compared with `other`: it takes its place in data of the call at [first, end). */
 static void look_for(uint64_t is, uint64_t other, uint32_t bytes, size_t first, size_t end)
 {
-    for (size_t at = first + HEAD; at + bytes <= end; at++)
-        if (memcmp(shared->input + at, &is, bytes) == 0 &&
-            is_new(shared->input[first], at - first, other, bytes))
-            propose(at, other, bytes);
+    struct queue *queue = is_strong(is, bytes) ? &strong : &weak;
+    struct fuzz_call call;
+    size_t behind = first;
+
+    if (!fuzz_program_next(shared->input, shared->bytes, &behind, &call))
+        return;
+    for (size_t at = first + HEAD; at + bytes <= end && queue->put - queue->taken < QUEUE; at++) {
+        if (memcmp(shared->input + at, &is, bytes) != 0 ||
+            !is_new(call.kind, at - first, other, bytes,
+                    queue == &strong ? STRONG_TRIES : WEAK_TRIES))
+            continue;
+        queue->input[queue->put % QUEUE].bytes = shared->bytes;
+        memcpy(queue->input[queue->put % QUEUE].input, shared->input, shared->bytes);
+        memcpy(queue->input[queue->put % QUEUE].input + at, &other, bytes);
+        queue->put++;
+    }
 }
 
 static void propose_all(void)
@@ -184,16 +199,29 @@ static void propose_all(void)
 
     for (uint32_t i = 0; i < shared->compares && i < FUZZ_COMPARES; i++) {
         const struct dxgk_compare c = shared->compare[i];
+        uint32_t bytes = c.bytes;
 
-        for (unsigned r = 0; r < count && c.bytes && c.bytes <= sizeof(c.a); r++) {
-            look_for(c.a, c.b, c.bytes, start[r], start[r + 1]);
-            look_for(c.b, c.a, c.bytes, start[r], start[r + 1]);
-            if (c.bytes == 8 && c.a >> 32 == 0 && c.b >> 32 == 0) { /* widened */
-                look_for(c.a, c.b, 4, start[r], start[r + 1]);
-                look_for(c.b, c.a, 4, start[r], start[r + 1]);
-            }
+        if (bytes == 8 && c.a >> 32 == 0 && c.b >> 32 == 0) /* widened, for the most part */
+            bytes = 4;
+        for (unsigned r = 0; r < count && bytes && bytes <= sizeof(c.a); r++) {
+            look_for(c.a, c.b, bytes, start[r], start[r + 1]);
+            look_for(c.b, c.a, bytes, start[r], start[r + 1]);
         }
     }
+}
+
+/* The next of them, into `data`. 0: there is none. */
+static size_t take(struct queue *queue, uint8_t *data, size_t most)
+{
+    unsigned at = queue->taken % QUEUE;
+
+    if (queue->taken == queue->put)
+        return 0;
+    queue->taken++;
+    if (queue->input[at].bytes > most)
+        return 0;
+    memcpy(data, queue->input[at].input, queue->input[at].bytes);
+    return queue->input[at].bytes;
 }
 
 /* ---- an input ---- */
@@ -298,16 +326,15 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 {
     size_t start[RECORDS + 1];
     unsigned count = find_records(data, size, start), chosen, other;
+    size_t taken = 0;
 
     state = seed;
-    if (draw(4) != 0 && taken != queued) {
-        const struct proposal *proposal = &queue[taken++ % QUEUE];
-
-        if (proposal->bytes <= most) {
-            memcpy(data, proposal->input, proposal->bytes);
-            return proposal->bytes;
-        }
-    }
+    if (draw(8) != 0)
+        taken = take(&strong, data, most);
+    if (!taken && draw(2) == 0)
+        taken = take(&weak, data, most);
+    if (taken)
+        return taken;
     if (count == 0)
         return insert_record(data, size, most, 0);
     chosen = draw(count);

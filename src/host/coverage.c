@@ -6,6 +6,9 @@
 #include "loader/coverage.h"
 #include "loader/loader.h"
 
+_Static_assert(sizeof(struct dxgk_compare) == sizeof(struct coverage_compare) &&
+                   offsetof(struct dxgk_compare, bytes) == offsetof(struct coverage_compare, bytes),
+               "pairs are copied as they are");
 _Static_assert(DXGK_PLACES == COVERAGE_PLACES, "counters are copied one to one");
 
 static struct coverage *of_client(void)
@@ -34,15 +37,6 @@ uint32_t dxgk_client_coverage(uint8_t *counters)
 uint32_t dxgk_client_compares(struct dxgk_compare *compares, uint32_t most)
 {
     const struct coverage *coverage = of_client();
-    uint32_t count = 0;
 
-    if (!coverage || !coverage->compared)
-        return 0;
-    for (uint32_t i = 0; i < COVERAGE_COMPARES && count < most; i++) {
-        const struct coverage_compare *c = &coverage->compare[i];
-
-        if (c->bytes)
-            compares[count++] = (struct dxgk_compare){c->a, c->b, c->bytes};
-    }
-    return count;
+    return coverage ? coverage_pairs(coverage, (struct coverage_compare *)compares, most) : 0;
 }

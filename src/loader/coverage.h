@@ -17,6 +17,7 @@
 
 #define COVERAGE_PLACES   65536u /* places beyond share a counter */
 #define COVERAGE_REGIONS  64u
+#define COVERAGE_PAIRS    8u
 #define COVERAGE_COMPARES 2048u /* two of a comparison in the code: its first and its last */
 
 /* Counters of a byte each, in the driver's own data. */
@@ -31,6 +32,12 @@ struct coverage_compare {
     uint8_t bytes; /* of each; 0: this entry is not used */
 };
 
+/* Pairs that the driver itself has put down, in its data. */
+struct coverage_pairs {
+    struct coverage_compare *pair;
+    uint32_t count;
+};
+
 struct coverage {
     struct coverage_region region[COVERAGE_REGIONS];
     uint32_t regions;
@@ -39,11 +46,15 @@ struct coverage {
     uint8_t count[COVERAGE_PLACES]; /* of places without counters of their own */
     bool compared;
     struct coverage_compare compare[COVERAGE_COMPARES]; /* by where they were compared */
+    struct coverage_pairs pairs[COVERAGE_PAIRS];
+    uint32_t images; /* that have pairs */
 };
 
 /* New places with counters of their own. */
 void coverage_add_region(struct coverage *coverage, uint8_t *counter, size_t places);
-/* The counters in these bytes are gone. */
+/* Pairs of an image; those of images beyond COVERAGE_PAIRS are not looked at. */
+void coverage_add_pairs(struct coverage *coverage, struct coverage_compare *pair, size_t count);
+/* The counters and pairs in these bytes are gone. */
 void coverage_forget(struct coverage *coverage, uintptr_t low, uintptr_t high);
 static inline void coverage_hit(struct coverage *coverage, uint32_t place)
 {
@@ -59,6 +70,8 @@ void coverage_compare(struct coverage *coverage, uint64_t where, uint64_t a, uin
 
 /* Forget all that was counted and compared. */
 void coverage_clear(struct coverage *coverage);
+/* Copies pairs that there are; returns how many. */
+uint32_t coverage_pairs(const struct coverage *coverage, struct coverage_compare *to, uint32_t most);
 /* Puts the counters into `count`, which has COVERAGE_PLACES zeroes. */
 void coverage_collect(const struct coverage *coverage, uint8_t *count);
 

@@ -90,3 +90,20 @@ TEST(the_first_and_the_last_pair_of_a_comparison_are_kept)
     CHECK(!c->compared && c->compare[0].bytes == 0);
     free(c);
 }
+
+TEST(pairs_of_images_are_copied_until_the_image_is_gone)
+{
+    struct coverage *c = new_coverage();
+    struct coverage_compare image[3] = {{1, 2, 4}, {0}, {3, 4, 8}}, copy[4];
+
+    coverage_add_pairs(c, image, 3);
+    coverage_compare(c, 77, 5, 6, 1);
+    CHECK(coverage_pairs(c, copy, 4) == 3 && copy[0].a == 5 && copy[1].b == 2 && copy[2].bytes == 8);
+    CHECK(coverage_pairs(c, copy, 2) == 2);
+    coverage_forget(c, (uintptr_t)image, (uintptr_t)(image + 3));
+    CHECK(coverage_pairs(c, copy, 4) == 1);
+    coverage_add_pairs(c, image, 3);
+    coverage_clear(c);
+    CHECK(coverage_pairs(c, copy, 4) == 0 && image[2].bytes == 0);
+    free(c);
+}

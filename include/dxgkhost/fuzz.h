@@ -49,6 +49,9 @@ DXGK_API void dxgk_snapshot_destroy(struct dxgk_snapshot *snapshot);
 
 /* Called by a client: forget what was counted so far. */
 DXGK_API void dxgk_client_coverage_clear(void);
+/* Called by a client: finds basic blocks in drivers that are not instrumented, if no driver is, and counts these: with
+ * breakpoints, which come again with dxgk_client_coverage_clear. The code of the drivers is writable from then on. */
+DXGK_API bool dxgk_client_coverage_break(void);
 /* Called by a client: how often each place of its drivers has run since then, up to 255; a place has the same number in each
  * machine that loads the same images. Returns how many counters it has filled, at most DXGK_PLACES: those of other places are
  * zero, and `counters` has DXGK_PLACES zeroes before. 0: the drivers are not instrumented. */
@@ -61,6 +64,9 @@ struct dxgk_compare {
     uint8_t bytes;
 };
 DXGK_API uint32_t dxgk_client_compares(struct dxgk_compare *compares, uint32_t most);
+
+/* Called by a client: constants of comparisons in the code of drivers that have breakpoints, in the member a. Returns how many. */
+DXGK_API uint32_t dxgk_client_constants(struct dxgk_compare *constants, uint32_t most);
 
 #ifdef __cplusplus
 }

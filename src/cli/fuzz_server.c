@@ -396,6 +396,9 @@ static void serve(struct cli_session *session)
         fputs("dxgkhost: fuzz: the driver gave the client no device\n", stderr);
         return;
     }
+    if (!dxgk_client_coverage_break())
+        fputs("dxgkhost: fuzz: no breakpoints in the driver: nothing guides the inputs\n", stderr);
+    server->shared->constants = dxgk_client_constants(server->shared->constant, FUZZ_CONSTANTS);
     dxgk_client_coverage_clear();
     server->violations = dxgk_machine_violations(session->machine);
     server->snapshot = dxgk_client_snapshot();

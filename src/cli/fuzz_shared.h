@@ -13,8 +13,9 @@
 
 #include "dxgkhost/fuzz.h"
 
-#define FUZZ_INPUT    16384u /* bytes of an input at most */
-#define FUZZ_COMPARES 2048u
+#define FUZZ_INPUT     16384u /* bytes of an input at most */
+#define FUZZ_COMPARES  2048u
+#define FUZZ_CONSTANTS 512u
 
 /* Descriptors that the engine inherits from `dxgkhost fuzz`, by the names of variables of the
  * environment: the arguments for the server, each with a terminator; where standard error goes. */
@@ -33,6 +34,8 @@ struct fuzz_shared {
     uint8_t input[FUZZ_INPUT];
     uint32_t compares;
     struct dxgk_compare compare[FUZZ_COMPARES];
+    uint32_t constants; /* that the driver compares with, whatever the input */
+    struct dxgk_compare constant[FUZZ_CONSTANTS];
 };
 
 #endif

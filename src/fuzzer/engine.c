@@ -272,6 +272,20 @@ static size_t replace(uint8_t *data, size_t size, size_t first, size_t end, cons
     return size - (end - first) + length;
 }
 
+/* One of the driver's own constants somewhere in the data, which may grow for it. */
+static size_t place_constant(uint8_t *data, size_t size, size_t most)
+{
+    const uint32_t count = shared->constants < FUZZ_CONSTANTS ? shared->constants : FUZZ_CONSTANTS;
+    const struct dxgk_compare constant = shared->constant[draw(count)];
+    const size_t bytes = constant.bytes <= sizeof(constant.a) ? constant.bytes : sizeof(constant.a);
+    const size_t at = bytes ? draw((unsigned)(size / bytes) + 1) * bytes : 0;
+
+    if (bytes == 0 || at + bytes > most)
+        return size;
+    memcpy(data + at, &constant.a, bytes);
+    return at + bytes > size ? at + bytes : size;
+}
+
 static size_t mutate_record(uint8_t *data, size_t size, size_t most, size_t first, size_t end)
 {
     uint8_t record[HEAD + UINT8_MAX] = {0};
@@ -287,6 +301,8 @@ static size_t mutate_record(uint8_t *data, size_t size, size_t most, size_t firs
         static const uint8_t member[] = {0, 1, 3};
 
         record[member[draw(3)]] = (uint8_t)draw(256);
+    } else if (shared && shared->constants && draw(2) == 0) {
+        length = HEAD + place_constant(record + HEAD, length - HEAD, limit - HEAD);
     } else {
         length = HEAD + LLVMFuzzerMutate(record + HEAD, length - HEAD, limit - HEAD);
     }

@@ -3,6 +3,7 @@
 #include "dxgkhost/fuzz.h"
 
 #include "host/run.h"
+#include "loader/breakpoints.h"
 #include "loader/coverage.h"
 #include "loader/loader.h"
 
@@ -20,8 +21,15 @@ void dxgk_client_coverage_clear(void)
 {
     struct coverage *coverage = of_client();
 
-    if (coverage)
-        coverage_clear(coverage);
+    if (!coverage)
+        return;
+    coverage_clear(coverage);
+    breakpoints_renew(coverage);
+}
+
+bool dxgk_client_coverage_break(void)
+{
+    return of_client() && breakpoints_place();
 }
 
 uint32_t dxgk_client_coverage(uint8_t *counters)
@@ -32,6 +40,19 @@ uint32_t dxgk_client_coverage(uint8_t *counters)
         return 0;
     coverage_collect(coverage, counters);
     return coverage->by_address || coverage->places > DXGK_PLACES ? DXGK_PLACES : coverage->places;
+}
+
+uint32_t dxgk_client_constants(struct dxgk_compare *constants, uint32_t most)
+{
+    const struct coverage *coverage = of_client();
+    uint32_t count = coverage && coverage->constants < most ? coverage->constants : most;
+
+    if (!coverage)
+        return 0;
+    for (uint32_t i = 0; i < count; i++)
+        constants[i] = (struct dxgk_compare){.a = coverage->constant[i].a,
+                                             .bytes = coverage->constant[i].bytes};
+    return count;
 }
 
 uint32_t dxgk_client_compares(struct dxgk_compare *compares, uint32_t most)

@@ -15,10 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COVERAGE_PLACES   65536u /* places beyond share a counter */
-#define COVERAGE_REGIONS  64u
-#define COVERAGE_PAIRS    8u
-#define COVERAGE_COMPARES 2048u /* two of a comparison in the code: its first and its last */
+#define COVERAGE_PLACES    65536u /* places beyond share a counter */
+#define COVERAGE_REGIONS   64u
+#define COVERAGE_CONSTANTS 512u
+#define COVERAGE_PAIRS     8u
+#define COVERAGE_COMPARES  2048u /* two of a comparison in the code: its first and its last */
 
 /* Counters of a byte each, in the driver's own data. */
 struct coverage_region {
@@ -38,6 +39,14 @@ struct coverage_pairs {
     uint32_t count;
 };
 
+/* breakpoints.h */
+struct coverage_breakpoint {
+    uintptr_t address;
+    uint64_t offset; /* in its image */
+    uint8_t byte;    /* of the code, in the place of which it stands */
+    bool hit;        /* it is gone */
+};
+
 struct coverage {
     struct coverage_region region[COVERAGE_REGIONS];
     uint32_t regions;
@@ -47,7 +56,11 @@ struct coverage {
     bool compared;
     struct coverage_compare compare[COVERAGE_COMPARES]; /* by where they were compared */
     struct coverage_pairs pairs[COVERAGE_PAIRS];
-    uint32_t images; /* that have pairs */
+    uint32_t images;                        /* that have pairs */
+    struct coverage_breakpoint *breakpoint; /* in the order of their addresses */
+    uint32_t breakpoints;
+    struct coverage_compare constant[COVERAGE_CONSTANTS]; /* a: in code with breakpoints */
+    uint32_t constants;
 };
 
 /* New places with counters of their own. */

@@ -36,6 +36,7 @@
 #define FLAG_ALIGNMENT     0x40000u
 #define FLAG_TRAP          0x100u
 #define TRAP_DEBUG         1
+#define TRAP_BREAKPOINT    3
 #define TRAP_PAGE          14
 #define TRAP_ALIGNMENT     17
 #define ERROR_FETCH        0x10
@@ -219,8 +220,18 @@ static bool client_is_denied(const struct sim_core *core, uintptr_t address)
            core->denies((const void *)address);
 }
 
-/* An access to guarded memory, or the end of an instruction that was allowed one. False: neither,
- * or it is for other handlers, for whom no instruction is being stepped. */
+/* A breakpoint of the host in code of a driver: what stood there runs now. */
+static bool breakpoint(const struct sim_core *core, int signal, greg_t *regs)
+{
+    if (signal != SIGTRAP || regs[REG_TRAPNO] != TRAP_BREAKPOINT || !core->guarding.breakpoint ||
+        !core->guarding.breakpoint((uintptr_t)regs[REG_RIP] - 1))
+        return false;
+    regs[REG_RIP]--;
+    return true;
+}
+
+/* A breakpoint, an access to guarded memory, or the end of an instruction that was allowed one.
+ * False: none of these, or it is for other handlers, for whom no instruction is being stepped. */
 static bool guarded(const struct sim_core *core, int signal, uintptr_t address, greg_t *regs)
 {
     const struct sim_string string = {.rip = (uint64_t *)&regs[REG_RIP],
@@ -230,6 +241,8 @@ static bool guarded(const struct sim_core *core, int signal, uintptr_t address, 
                                       .rax = (uint64_t)regs[REG_RAX]};
     bool fetch = regs[REG_TRAPNO] == TRAP_PAGE && regs[REG_ERR] & ERROR_FETCH;
 
+    if (breakpoint(core, signal, regs))
+        return true;
     if (!core->guarding.fault)
         return false;
     if (signal == SIGTRAP && regs[REG_TRAPNO] == TRAP_DEBUG && core->guarding.stepped()) {

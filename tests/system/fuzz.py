@@ -88,6 +88,17 @@ def windows(fuzz):
 
 
 @case
+def plain(fuzz):
+    """Drivers that are not instrumented: breakpoints guide the inputs, and constants of the code are tried."""
+    done = fuzz.campaign("plain.so", "--runs", "12000", "--stop-after", "1", status=3, words=(r"^(error|bug check) NT-(002|173): .*FuzzedEscape",))
+    for name in ("../gcc/compute.sys", "../clang/compute.sys"):
+        if os.path.exists(fuzz.driver(name)):
+            done = Fuzz(fuzz.build, os.path.join(fuzz.folder, name[3:6])).campaign(name, "--runs", "300", status=0)
+            if int(re.search(r"^  places +(\d+) reached$", done.stdout, re.M)[1]) < 40:
+                fail(done, "more places were expected")
+
+
+@case
 def repaired(fuzz):
     """As many inputs of the repaired driver show nothing; and the corpus that they leave is made smaller."""
     fuzz.campaign("repaired.so", "--runs", str(RUNS), status=0, words=(rf"^  inputs +{RUNS}, 0 of them failed in 0 ways$", r"^  places +\d\d+ reached$"))

@@ -28,6 +28,7 @@ static enum option_answer take_path(struct fuzz_options *options, const char *na
     } paths[] = {{"--corpus", &options->corpus},
                  {"--findings", &options->findings},
                  {"--dict", &options->dictionary},
+                 {"--grammar", &options->grammar_file},
                  {"--replay", &options->replay}};
 
     for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
@@ -134,6 +135,17 @@ static int parse_run(struct fuzz_options *options, int argc, char **argv)
     return status;
 }
 
+static int read_grammar(struct fuzz_options *options)
+{
+    char error[512];
+
+    if (!options->grammar_file ||
+        fuzz_grammar_read(options->grammar_file, &options->grammar, error, sizeof(error)))
+        return CLI_OK;
+    fprintf(stderr, "dxgkhost: fuzz: no grammar: %s\n", error);
+    return CLI_ERROR;
+}
+
 static void choose_folders(struct fuzz_options *options)
 {
     if (!options->corpus) {
@@ -166,6 +178,8 @@ int fuzz_options_parse(struct fuzz_options *options, int argc, char **argv)
     status = take_own(options, argc, argv);
     if (status == CLI_OK)
         status = parse_run(options, argc, argv);
+    if (status == CLI_OK)
+        status = read_grammar(options);
     if (status != CLI_OK)
         return status;
     for (int i = 0; i < options->run_argc; i++) {

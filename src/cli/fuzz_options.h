@@ -3,6 +3,7 @@
 #ifndef DXGK_CLI_FUZZ_OPTIONS_H
 #define DXGK_CLI_FUZZ_OPTIONS_H
 
+#include "cli/fuzz_grammar.h"
 #include "cli/session.h"
 
 #define FUZZ_ENGINES 256u
@@ -14,6 +15,8 @@ struct fuzz_options {
     const char *corpus;   /* folder; NULL: "corpus" in the folder of --out */
     const char *findings; /* the same: "findings" */
     const char *dictionary, *replay;
+    const char *grammar_file;
+    struct fuzz_grammar grammar;
     uint64_t runs;    /* 0: any number */
     uint64_t seconds; /* 0: any number */
     uint64_t seed;    /* of the engine; 0: another one each time */

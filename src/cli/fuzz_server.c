@@ -398,6 +398,7 @@ static void serve(struct cli_session *session)
     }
     if (!dxgk_client_coverage_break())
         fputs("dxgkhost: fuzz: no breakpoints in the driver: nothing guides the inputs\n", stderr);
+    server->shared->grammar = server->options->grammar;
     server->shared->constants = dxgk_client_constants(server->shared->constant, FUZZ_CONSTANTS);
     dxgk_client_coverage_clear();
     server->violations = dxgk_machine_violations(session->machine);

@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "cli/fuzz_grammar.h"
 #include "dxgkhost/fuzz.h"
 
 #define FUZZ_INPUT     16384u /* bytes of an input at most */
@@ -36,6 +37,7 @@ struct fuzz_shared {
     struct dxgk_compare compare[FUZZ_COMPARES];
     uint32_t constants; /* that the driver compares with, whatever the input */
     struct dxgk_compare constant[FUZZ_CONSTANTS];
+    struct fuzz_grammar grammar; /* before the first answer */
 };
 
 #endif

@@ -272,6 +272,70 @@ static size_t replace(uint8_t *data, size_t size, size_t first, size_t end, cons
     return size - (end - first) + length;
 }
 
+/* ---- the driver's own layouts ---- */
+
+/* A value of the field: one of its range as a rule, its ends often. */
+static void put_field(uint8_t *to, const struct fuzz_field *field)
+{
+    uint64_t span = field->high - field->low + 1, value = field->low;
+
+    if (field->any || draw(16) == 0) {
+        for (unsigned i = 0; i < field->bytes; i++)
+            to[i] = (uint8_t)(draw(4) ? draw(256) : 0);
+        return;
+    }
+    if (field->low != field->high && draw(4) == 0)
+        value = draw(2) ? field->low : field->high;
+    else if (field->low != field->high)
+        value += span ? ((uint64_t)draw(1u << 24) << 24 | draw(1u << 24)) % span : draw(1u << 24);
+    memcpy(to, &value, field->bytes);
+}
+
+static const struct fuzz_layout *some_layout(void)
+{
+    const struct fuzz_grammar *grammar = &shared->grammar;
+
+    return shared && grammar->layouts && grammar->layouts <= FUZZ_LAYOUTS
+               ? &grammar->layout[draw(grammar->layouts)]
+               : NULL;
+}
+
+/* A record as the layout has it. Returns its length. */
+static size_t fill_record(uint8_t *record, const struct fuzz_layout *layout)
+{
+    size_t at = HEAD;
+
+    record[0] = layout->kind;
+    record[1] = layout->has_choice ? layout->choice : (uint8_t)draw(256);
+    record[2] = (uint8_t)layout->bytes;
+    record[3] = 0;
+    for (unsigned i = 0; i < layout->fields && i < FUZZ_FIELDS; i++) {
+        if (at + layout->field[i].bytes > HEAD + FUZZ_LAYOUT_BYTES)
+            break;
+        put_field(record + at, &layout->field[i]);
+        at += layout->field[i].bytes;
+    }
+    return at;
+}
+
+/* Another value of one field, if the data could be of the layout. */
+static bool change_field(uint8_t *record, size_t length, const struct fuzz_layout *layout)
+{
+    struct fuzz_call call;
+    size_t at = 0, offset = HEAD;
+    unsigned chosen;
+
+    if (!layout || !layout->fields || length != HEAD + layout->bytes ||
+        !fuzz_program_next(record, length, &at, &call) || call.kind != layout->kind)
+        return false;
+    chosen = draw(layout->fields);
+    for (unsigned i = 0; i < chosen; i++)
+        offset += layout->field[i].bytes;
+    if (offset + layout->field[chosen].bytes <= length)
+        put_field(record + offset, &layout->field[chosen]);
+    return true;
+}
+
 /* One of the driver's own constants somewhere in the data, which may grow for it. */
 static size_t place_constant(uint8_t *data, size_t size, size_t most)
 {
@@ -301,6 +365,8 @@ static size_t mutate_record(uint8_t *data, size_t size, size_t most, size_t firs
         static const uint8_t member[] = {0, 1, 3};
 
         record[member[draw(3)]] = (uint8_t)draw(256);
+    } else if (draw(2) == 0 && change_field(record, length, some_layout())) {
+        ; /* it has as many bytes as before */
     } else if (shared && shared->constants && draw(2) == 0) {
         length = HEAD + place_constant(record + HEAD, length - HEAD, limit - HEAD);
     } else {
@@ -312,7 +378,8 @@ static size_t mutate_record(uint8_t *data, size_t size, size_t most, size_t firs
 
 static size_t insert_record(uint8_t *data, size_t size, size_t most, size_t at)
 {
-    uint8_t record[HEAD + 64];
+    const struct fuzz_layout *layout = draw(4) ? some_layout() : NULL;
+    uint8_t record[HEAD + FUZZ_LAYOUT_BYTES];
     size_t length = HEAD + 4 * draw(13);
 
     unsigned full = draw(3); /* distinct bytes, or many zeroes */
@@ -321,6 +388,8 @@ static size_t insert_record(uint8_t *data, size_t size, size_t most, size_t at)
         record[i] = i < HEAD || full || draw(4) == 0 ? (uint8_t)draw(256) : 0;
     record[2] = (uint8_t)(length - HEAD);
     record[3] = draw(2) ? 0 : record[3];
+    if (layout)
+        length = fill_record(record, layout);
     return size + length <= most ? replace(data, size, at, at, record, length)
                                  : LLVMFuzzerMutate(data, size, most);
 }

@@ -99,6 +99,20 @@ def plain(fuzz):
 
 
 @case
+def grammar(fuzz):
+    """With the layout of its requests a driver without instrumentation has no secrets, either."""
+    path = os.path.join(fuzz.folder, "layouts.lua")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('return {{call = "Escape", choice = 0, fields = {{4, 0x5A5A5546}, {4, 0, 3}, {4, 0, 15}, {4}, {4, 0x20, 0x22}, {4, 0x3000, 0x300F}}}}\n')
+    fuzz.campaign("plain.so", "--runs", "6000", "--grammar", path, status=3, words=(r"^error NT-023: ",))
+    for text, word in (("return 1", "no list"), ("return {{}}", "no call of inputs is named nothing"), ("return {{call = 'Escape'}}", "fields is a list"),
+                       ("return {{call = 'Escape', fields = {{9, 1}}}}", "1 to 8 bytes"), ("return {{call = 'Escape', fields = {{4, 2, 1}}}}", "above the highest"), ("x", "layouts.lua")):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        fuzz.run("plain.so", "--grammar", path, status=1, words=("no grammar: .*" + word,))
+
+
+@case
 def repaired(fuzz):
     """As many inputs of the repaired driver show nothing; and the corpus that they leave is made smaller."""
     fuzz.campaign("repaired.so", "--runs", str(RUNS), status=0, words=(rf"^  inputs +{RUNS}, 0 of them failed in 0 ways$", r"^  places +\d\d+ reached$"))

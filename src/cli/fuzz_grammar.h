@@ -11,8 +11,8 @@
 #define FUZZ_FIELDS       48u
 #define FUZZ_LAYOUT_BYTES 255u /* data of a record */
 
-/* A field of 1 to 8 bytes has a value in [low, high], little-endian; one with `any` has bytes of any
- * value, and may be longer. */
+/* A field of 1 to 8 bytes has a value in [low, high], little-endian; one with `any` has bytes of
+ * any value, and may be longer. */
 struct fuzz_field {
     uint8_t bytes;
     uint8_t any;

@@ -56,7 +56,7 @@ static void replay_input(struct cli_session *session)
     struct replay *replay = session->options->client_context;
 
     if (!fuzz_client_open(&replay->client)) {
-        fputs("dxgkhost: fuzz: the driver gave the client no device\n", stderr);
+        fputs("dxgkhost: fuzz: there is no adapter\n", stderr);
         return;
     }
     replay->client.before = before_call;

@@ -43,7 +43,7 @@ struct fuzz_client {
 };
 
 /* On a client's thread: opens the first adapter, makes a device and, where the driver takes them
- * without private data, contexts and allocations. False: there is no adapter, or no device. */
+ * without private data, contexts and allocations. False: there is no adapter. */
 bool fuzz_client_open(struct fuzz_client *client);
 /* Makes the calls of an input, then closes. */
 void fuzz_client_run(struct fuzz_client *client, const uint8_t *input, size_t bytes);

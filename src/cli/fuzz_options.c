@@ -135,6 +135,23 @@ static int parse_run(struct fuzz_options *options, int argc, char **argv)
     return status;
 }
 
+/* A campaign has no results of a run, and its driver has the rights of its user. */
+static int refuse_options(const struct fuzz_options *options)
+{
+    const struct cli_options *run = &options->run;
+
+    if (options->replay)
+        return CLI_OK;
+    if (run->isolated)
+        return cli_usage_error("not an option of fuzz", "--isolate");
+    if (run->trace || run->trace_dxgkrnl || run->reports || run->pictures.watch ||
+        run->pictures.frames || run->result[CLI_RESULT_JSON].path ||
+        run->result[CLI_RESULT_JUNIT].path || run->result[CLI_RESULT_SARIF].path)
+        return cli_usage_error("fuzz takes options for results of a run with --replay only",
+                               run->driver);
+    return CLI_OK;
+}
+
 static int read_grammar(struct fuzz_options *options)
 {
     char error[512];
@@ -178,6 +195,8 @@ int fuzz_options_parse(struct fuzz_options *options, int argc, char **argv)
     status = take_own(options, argc, argv);
     if (status == CLI_OK)
         status = parse_run(options, argc, argv);
+    if (status == CLI_OK)
+        status = refuse_options(options);
     if (status == CLI_OK)
         status = read_grammar(options);
     if (status != CLI_OK)

@@ -136,9 +136,9 @@ static bool say(const struct server *server, char word)
 }
 
 /* A driver that does not come back where no watchdog of the machine sees it. */
-static void limit_time(const struct server *server)
+static void limit_time(uint64_t seconds)
 {
-    const struct itimerval limit = {.it_value = {.tv_sec = (time_t)server->options->limit_s}};
+    const struct itimerval limit = {.it_value = {.tv_sec = (time_t)seconds}}; /* 0: none */
 
     setitimer(ITIMER_REAL, &limit, NULL);
 }
@@ -146,8 +146,9 @@ static void limit_time(const struct server *server)
 static void run_calls(struct server *server, const uint8_t *input, size_t bytes)
 {
     server->outcome->inputs++;
-    limit_time(server);
+    limit_time(server->options->limit_s);
     fuzz_client_run(&server->client, input, bytes);
+    limit_time(0);
     judge(server);
 }
 
@@ -180,7 +181,9 @@ static void be_child(struct server *server, const uint8_t *input, size_t bytes)
     server->client.listener = server;
     for (uint64_t left = server->alone ? 1 : server->options->batch;;) {
         run_calls(server, input, bytes);
-        if (server->alone || server->outcome->findings || !say(server, FUZZ_FINE) || --left == 0)
+        if (server->alone || server->outcome->findings)
+            end_child(server);
+        if (!say(server, FUZZ_FINE) || --left == 0 || server->outcome->stopped)
             end_child(server);
         if (read(server->options->requests, &word, 1) != 1)
             end_child(server);
@@ -393,7 +396,7 @@ static void serve(struct cli_session *session)
     char word;
 
     if (!fuzz_client_open(&server->client)) {
-        fputs("dxgkhost: fuzz: the driver gave the client no device\n", stderr);
+        fputs("dxgkhost: fuzz: there is no adapter\n", stderr);
         return;
     }
     if (!dxgk_client_coverage_break())

@@ -145,6 +145,8 @@ def wrong(fuzz):
         for value in ("", "0", "x", "-1"):
             fuzz.run("repaired.so", option, value, status=2, words=(rf"^dxgkhost: {option}: wrong value",))
     fuzz.run("repaired.so", "--replay", os.path.join(fuzz.folder, "none"), status=1, words=("No such file",))
+    fuzz.run("repaired.so", "--isolate", status=2, words=("not an option of fuzz: --isolate",))
+    fuzz.run("repaired.so", "--json", "-", status=2, words=("with --replay only",))
     fuzz.run("repaired.so", "--bogus", status=2, words=("unknown option: --bogus",))
     fuzz.run("../refused.so", "--runs", "10", status=1, words=("refused.so",))
 

@@ -410,7 +410,7 @@ static size_t repeat_record(uint8_t *data, size_t size, size_t most, size_t firs
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     size_t start[RECORDS + 1];
-    unsigned count = find_records(data, size, start), chosen, other;
+    unsigned count = find_records(data, size, start), chosen, other, act;
     size_t taken = 0;
 
     state = seed;
@@ -424,7 +424,10 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
         return insert_record(data, size, most, 0);
     chosen = draw(count);
     other = draw(count + 1);
-    switch (draw(16)) {
+    act = draw(16);
+    if (act >= 11 && shared && shared->grammar.layouts)
+        act = 0; /* known layouts are worth more than other bytes */
+    switch (act) {
     case 0:
     case 1:
         return insert_record(data, size, most, start[other]);

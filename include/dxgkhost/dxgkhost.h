@@ -170,6 +170,8 @@ struct dxgk_machine_config {
     /* Receives, with log_context, each frame when it is complete. It runs in the middle of things: it
      * may look at the machine, and no more. NULL: pictures are not taken of frames. */
     void (*frame)(void *context, const struct dxgk_frame *frame);
+    /* Record which code of drivers runs (dxgkhost/fuzz.h). */
+    bool coverage;
 };
 
 /* Call a function at a virtual time, which is not before that of now; it runs as those of the

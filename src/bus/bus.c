@@ -14,6 +14,7 @@
 #include "bus/device_record.h"
 #include "bus/window.h"
 #include "iommu/pasid.h"
+#include "ram/keep.h"
 #include "ram/ram.h"
 #include "sim/slot.h"
 #include "util/alloc.h"
@@ -81,4 +82,16 @@ bool bus_claims(const struct bus *bus, struct phys_addr address, uint64_t bytes)
         }
     }
     return false;
+}
+
+bool bus_keep(const struct bus *bus, struct ram_keep *keep)
+{
+    LIST_FOR(node, &bus->devices) {
+        const struct bus_device *device = CONTAINER(node, struct bus_device, link);
+
+        for (unsigned i = 0; i <= DXGK_DEVICE_BARS; i++)
+            if (device->memory[i].bytes && !ram_keep_add(keep, &device->memory[i]))
+                return false;
+    }
+    return true;
 }

@@ -19,6 +19,7 @@ struct bus_device;
 struct iommu_pasids;
 struct phys_addr;
 struct ram;
+struct ram_keep;
 
 /* For the machine that is entered. NULL: out of memory. */
 struct bus *bus_create(struct ram *ram);
@@ -31,5 +32,7 @@ struct ram *bus_ram(struct bus *bus);
 struct iommu_pasids *bus_pasids(struct bus *bus);
 /* Is the physical address inside a BAR? */
 bool bus_claims(const struct bus *bus, struct phys_addr address, uint64_t bytes);
+/* Adds the memory of all devices to what is kept. False: out of memory. */
+bool bus_keep(const struct bus *bus, struct ram_keep *keep);
 
 #endif

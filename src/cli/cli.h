@@ -22,5 +22,6 @@ int cli_explain(int argc, char **argv); /* rules.c */
 int cli_rules(int argc, char **argv);
 int cli_check_trace(int argc, char **argv); /* check_trace.c */
 int cli_compare(int argc, char **argv);     /* compare.c */
+int cli_fuzz(int argc, char **argv);        /* fuzz.c */
 
 #endif

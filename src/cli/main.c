@@ -18,7 +18,7 @@ static const struct {
 } commands[] = {{"run", cli_run},         {"inspect", cli_inspect},
                 {"explore", cli_explore}, {"explain", cli_explain},
                 {"rules", cli_rules},     {"check-trace", cli_check_trace},
-                {"compare", cli_compare}};
+                {"compare", cli_compare}, {"fuzz", cli_fuzz}};
 
 static bool wants_help(int argc, char **argv)
 {

@@ -382,7 +382,7 @@ static int parse_argument(struct cli_options *options, const char *argument)
 {
     if (!options->driver)
         options->driver = argument;
-    else if (!options->workload && !options->inspects)
+    else if (!options->workload && !options->inspects && !options->fuzzes)
         options->workload = argument;
     else
         return cli_usage_error("one argument too many", argument);
@@ -409,18 +409,19 @@ static int parse_all(struct cli_options *options, int argc, char **argv)
         if (status != CLI_OK)
             return status;
     }
-    if (options->driver && (options->workload || options->inspects))
+    if (options->driver && (options->workload || options->inspects || options->fuzzes))
         return CLI_OK;
     fprintf(stderr, "dxgkhost: a %s is missing; --help tells the arguments\n",
             options->driver ? "WORKLOAD.lua" : "DRIVER");
     return CLI_USAGE;
 }
 
-int cli_options_parse(struct cli_options *options, int argc, char **argv)
+static int parse_run(struct cli_options *options, bool fuzzes, int argc, char **argv)
 {
     int status;
 
     memset(options, 0, sizeof(*options));
+    options->fuzzes = fuzzes;
     options->argc = argc;
     options->argv = argv;
     options->out = "out";
@@ -438,6 +439,16 @@ int cli_options_parse(struct cli_options *options, int argc, char **argv)
     options->config.chronicle |= options->result[CLI_RESULT_HTML].path != NULL;
     options->config.trace_dxgkrnl = options->trace_dxgkrnl != NULL;
     return cli_debugger_check(options);
+}
+
+int cli_options_parse(struct cli_options *options, int argc, char **argv)
+{
+    return parse_run(options, false, argc, argv);
+}
+
+int cli_options_parse_fuzz(struct cli_options *options, int argc, char **argv)
+{
+    return parse_run(options, true, argc, argv);
 }
 
 int cli_options_parse_inspect(struct cli_options *options, int argc, char **argv)

@@ -64,7 +64,7 @@ bool cli_results_write_lost(const struct cli_options *options, int status, const
                             bool ended)
 {
     const struct cli_result result = {.options = options,
-                                      .command = "run",
+                                      .command = options->fuzzes ? "fuzz" : "run",
                                       .argc = options->argc,
                                       .argv = options->argv,
                                       .ended = ended,

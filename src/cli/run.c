@@ -47,7 +47,8 @@ static void print_report(const struct cli_session *session, double wall)
     const struct lua_workload *workload = &session->workload;
     const struct dxgk_statistics *s = &session->statistics;
 
-    printf("dxgkhost run %s %s\n", options->driver, options->workload);
+    printf("dxgkhost %s %s %s\n", options->fuzzes ? "fuzz" : "run", options->driver,
+           options->workload);
     row("seed", "%" PRIu64 ", %u processors, IOMMU %s", options->config.seed,
         options->config.processors, options->iommu ? options->iommu : "off");
     for (size_t i = 0; i < workload->rows; i++)
@@ -250,7 +251,7 @@ static bool write_results(const struct cli_session *session, int status, double 
 {
     char message[4096];
     const struct cli_result result = {.options = session->options,
-                                      .command = "run",
+                                      .command = session->options->fuzzes ? "fuzz" : "run",
                                       .argc = session->options->argc,
                                       .argv = session->options->argv,
                                       .session = session,
@@ -350,6 +351,21 @@ static bool open_result(const char *path, FILE **file)
     return !path || *file;
 }
 
+int cli_run_options(struct cli_options *options)
+{
+    int status = CLI_USAGE;
+
+    if (open_result(options->trace, &options->trace_file) &&
+        open_result(options->trace_dxgkrnl, &options->dxgkrnl_file) && cli_results_open(options))
+        status = cli_supervise(options, run);
+    if (options->trace_file)
+        fclose(options->trace_file);
+    if (options->dxgkrnl_file)
+        fclose(options->dxgkrnl_file);
+    cli_results_close(options);
+    return status;
+}
+
 int cli_run(int argc, char **argv)
 {
     struct cli_options options;
@@ -361,17 +377,5 @@ int cli_run(int argc, char **argv)
         return CLI_USAGE;
     if (options.debugger.gdb)
         return cli_debugger_run(&options, cli_option_wants_value);
-    if (!cli_instruments_ready(options.driver))
-        return CLI_HOST;
-    if (open_result(options.trace, &options.trace_file) &&
-        open_result(options.trace_dxgkrnl, &options.dxgkrnl_file) && cli_results_open(&options))
-        status = cli_supervise(&options, run);
-    else
-        status = CLI_USAGE;
-    if (options.trace_file)
-        fclose(options.trace_file);
-    if (options.dxgkrnl_file)
-        fclose(options.dxgkrnl_file);
-    cli_results_close(&options);
-    return status;
+    return cli_instruments_ready(options.driver) ? cli_run_options(&options) : CLI_HOST;
 }

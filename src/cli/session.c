@@ -93,7 +93,12 @@ static void run_workload(void *argument)
 
     if (session->options->power_cycle_ns && !dxgk_client_process("power", cycle_power, session))
         snprintf(session->power_error, sizeof(session->power_error), "out of memory");
-    lua_workload_run(&session->workload);
+    if (session->options->client) {
+        session->options->client(session);
+        session->workload.finished = session->workload.passed = true;
+    } else {
+        lua_workload_run(&session->workload);
+    }
     if (session->options->config.check_page_tables)
         session->tables_checked = dxgk_machine_check_page_tables(session->machine, &session->tables);
     session->workload_over = true;

@@ -20,6 +20,7 @@
 
 struct cli_page_parts;
 struct cli_pictures;
+struct cli_session;
 struct cli_watch;
 struct cli_shared;
 
@@ -59,6 +60,10 @@ struct cli_options {
     enum dxgk_windows_trace dxgkrnl_form;
     struct cli_shared *shared;
     bool inspects; /* there is no workload, nor options for one */
+    bool fuzzes;   /* what stands for the workload is not among the arguments */
+    /* What the client does instead of the workload; NULL: it is the workload's */
+    void (*client)(struct cli_session *session);
+    void *client_context;
     struct dxgk_machine_config config;
     char vram[40], device_path[4096];
 };
@@ -70,6 +75,8 @@ int cli_options_parse(struct cli_options *options, int argc, char **argv);
 int cli_options_parse_inspect(struct cli_options *options, int argc, char **argv);
 /* Whether the word after this one is the value of an option of this name. */
 bool cli_option_wants_value(const char *name);
+/* The same for `fuzz`: the caller says what the workload is. */
+int cli_options_parse_fuzz(struct cli_options *options, int argc, char **argv);
 /* Checks before the run what can be checked: unreadable files, missing folders for results, no
  * device model. Prints what is wrong; chooses the device. */
 bool cli_options_ready(struct cli_options *options);
@@ -104,6 +111,8 @@ struct cli_session {
     char error[4096];
 };
 
+/* What `run` does with options that are ready. Returns the exit status. */
+int cli_run_options(struct cli_options *options);
 /* Create a machine, run, shut down; prints only what the workload prints. */
 void cli_session_run(struct cli_session *session, const struct cli_options *options);
 void cli_session_finish(struct cli_session *session);

@@ -8,7 +8,7 @@
 
 struct cli_session;
 
-/* Rules that clients broke and the workload does not expect. */
+/* Rules that clients broke and the workload does not expect; a fuzzer is expected to. */
 uint64_t cli_client_errors(const struct cli_session *session);
 /* Whether the driver broke rules that the workload does not expect, or left something behind. What
  * refused the adapter does not count: there was no run. */

@@ -22,10 +22,20 @@ struct dxgk_machine *host_current(void)
     return sim_current ? sim_slot_get(&host_slot) : NULL;
 }
 
+/* A fork that takes the machine along is in progress. */
+static _Thread_local bool taking_along;
+
+void host_enter_fork(bool begins)
+{
+    taking_along = begins;
+}
+
 /* What the child of a fork has of a machine is a copy of its records beside the same simulated
  * memory: it is in no machine. */
 static void in_child(void)
 {
+    if (taking_along)
+        return;
     sim_current = NULL;
     util_heap_current = NULL;
     refusal_sink = NULL;

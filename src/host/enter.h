@@ -14,6 +14,9 @@ struct dxgk_machine *host_current(void);
 /* The machine is this process's, and not that of children that it forks. */
 void host_enter_own(struct dxgk_machine *machine);
 
+/* Before and after a fork whose child stays inside the machine (snapshot.c). */
+void host_enter_fork(bool begins);
+
 /* The machine being made, which is entered, is the one that host_current finds. */
 void host_enter_claim(struct dxgk_machine *machine);
 

@@ -229,6 +229,8 @@ static bool create_services(struct dxgk_machine *machine)
     machine->nt = nt_create(&nt);
     if (!machine->nt || !x64_create())
         return false;
+    if (machine->config.coverage && !loader_coverage_enable())
+        return false;
     return ddi_install(&hooks);
 }
 

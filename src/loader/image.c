@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loader/coverage.h"
 #include "loader/elf_image.h"
 #include "loader/file.h"
 #include "loader/lines.h"
 #include "loader/pe.h"
 #include "loader/symbols.h"
+#include "sim/machine.h"
 #include "sim/slot.h"
 #include "util/alloc.h"
 #include "util/debugger.h"
@@ -48,6 +50,22 @@ static void set_names(struct loader_image *image, const char *path)
     dot = strchr(image->service, '.');
     if (dot && dot != image->service)
         *dot = '\0';
+}
+
+bool loader_coverage_enable(void)
+{
+    struct loader *loader = loader_of_machine();
+
+    if (loader && !loader->coverage)
+        loader->coverage = util_zalloc(1, sizeof(*loader->coverage));
+    return loader && loader->coverage;
+}
+
+struct coverage *loader_coverage(void)
+{
+    const struct loader *loader = sim_current ? loader_current() : NULL;
+
+    return loader ? loader->coverage : NULL;
 }
 
 /* ---- life ---- */
@@ -118,6 +136,8 @@ void loader_image_unload(struct loader_image *image)
     list_remove(&image->link);
     if (image->high)
         dxgk_debug_image_gone(image->base, (uintptr_t)image->entry);
+    if (loader_coverage() && image->high)
+        coverage_forget(loader_coverage(), image->base + image->low, image->base + image->high);
     elf_image_unload(image);
     pe_image_unload(image);
     loader_modules_close(image);
@@ -202,6 +222,15 @@ static const struct loader_image *image_of(uintptr_t pc)
 bool loader_in_driver(uintptr_t pc)
 {
     return image_of(pc) != NULL;
+}
+
+bool loader_offset(uintptr_t pc, uint64_t *offset)
+{
+    const struct loader_image *image = image_of(pc);
+
+    if (image)
+        *offset = pc - image->base;
+    return image != NULL;
 }
 
 bool loader_symbolize(uintptr_t pc, char *text, size_t bytes)

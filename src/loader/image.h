@@ -12,6 +12,7 @@
 /* The images of one machine. */
 struct loader {
     struct list images;
+    struct coverage *coverage; /* NULL: none is recorded. On the machine's heap */
     unsigned depth; /* nesting of modules that are loaded because another one imports from them */
 };
 

@@ -32,6 +32,7 @@
 #define STATUS_DRIVER_ENTRYPOINT_NOT_FOUND ((NTSTATUS)0xC0000263)
 #endif
 
+struct coverage;
 struct loader_image;
 
 /* Use stubs for imports of a PE image that the host does not have, so that the driver can be
@@ -88,6 +89,8 @@ bool loader_image_contains(const struct loader_image *image, uintptr_t pc);
 
 /* Whether an address is inside any image of the current machine; under the terms of the next. */
 bool loader_in_driver(uintptr_t pc);
+/* Where an address lies in its image, before relocation. False: not in an image. */
+bool loader_offset(uintptr_t pc, uint64_t *offset);
 /* "refgpu.so!refgpu_patch+0x42" for an address inside any image of the current machine, including
  * static functions; "refgpu.so+0x1234" where no symbol is known. False: not in an image. Does not
  * allocate, and works in any state of the machine. */
@@ -103,5 +106,12 @@ bool loader_source_line(uintptr_t pc, char *text, size_t bytes);
  * not tell, the address of the routine (0: not known). False: not found. For reports: works in any
  * state of the machine. */
 bool loader_import_name(uintptr_t caller, uintptr_t routine, char *name, size_t bytes);
+
+/* ---- coverage.h ---- */
+
+/* Coverage of the drivers that this machine loads from now on is recorded. False: out of memory. */
+bool loader_coverage_enable(void);
+/* Of the current machine; NULL: none is recorded. */
+struct coverage *loader_coverage(void);
 
 #endif

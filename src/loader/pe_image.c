@@ -2,6 +2,7 @@
 /* Loading a PE image step by step, and unloading it. */
 #include <string.h>
 
+#include "loader/coverage.h"
 #include "loader/imports.h"
 #include "loader/pe.h"
 #include "nt/mm/race_guard.h"
@@ -72,6 +73,25 @@ static void watch(const struct pe_image *pe, const struct pe_file *file)
     }
 }
 
+/* What the driver counts of itself (displib/coverage.c): counters and pairs of values in sections
+ * of these names. */
+static void find_coverage(const struct pe_image *pe, const struct pe_file *file)
+{
+    struct coverage *coverage = loader_coverage();
+
+    for (uint32_t i = 0; coverage && i < file->sections; i++) {
+        const struct pe_section *s = &file->section[i];
+
+        if (!(s->flags & PE_SECTION_WRITE))
+            continue;
+        if (strcmp(s->name, ".SCOV") == 0 || strcmp(s->name, ".dxgkpc") == 0)
+            coverage_add_region(coverage, pe->base + s->address, s->memory_bytes);
+        else if (strcmp(s->name, ".dxgkcmp") == 0)
+            coverage_add_pairs(coverage, (struct coverage_compare *)(pe->base + s->address),
+                               s->memory_bytes / sizeof(struct coverage_compare));
+    }
+}
+
 NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *source,
                        unsigned options, char *error, size_t error_bytes)
 {
@@ -105,6 +125,7 @@ NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *sou
         return STATUS_NO_MEMORY;
     if (sim_current && sim_current->races)
         watch(pe, &file);
+    find_coverage(pe, &file);
     return STATUS_SUCCESS;
 }
 

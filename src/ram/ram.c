@@ -127,6 +127,11 @@ struct ram_depot *ram_depot(const struct ram *ram)
     return ram->depot;
 }
 
+const struct ram_file *ram_memory(const struct ram *ram)
+{
+    return &ram->memory;
+}
+
 uint64_t ram_bytes(const struct ram *ram)
 {
     return ram->pages * PAGE_BYTES;

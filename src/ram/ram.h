@@ -49,6 +49,8 @@ void ram_destroy(struct ram *ram);
 
 /* As configured; may be NULL. */
 struct ram_depot *ram_depot(const struct ram *ram);
+/* The file that holds the bytes of RAM. */
+const struct ram_file *ram_memory(const struct ram *ram);
 uint64_t ram_bytes(const struct ram *ram);
 /* Address of the last byte (PHYS-002). */
 struct phys_addr ram_highest(const struct ram *ram);

@@ -14,9 +14,18 @@ void sim_on_trap(bool (*handler)(struct sim_trap *trap))
     core_of(sim_current)->on_trap = handler;
 }
 
+void sim_on_breakpoint(bool (*handler)(uintptr_t address))
+{
+    core_of(sim_current)->guarding.breakpoint = handler;
+}
+
 void sim_on_guard(const struct sim_guarding *guarding)
 {
-    core_of(sim_current)->guarding = guarding ? *guarding : (struct sim_guarding){.fault = NULL};
+    struct sim_core *core = core_of(sim_current);
+    bool (*breakpoint)(uintptr_t address) = core->guarding.breakpoint;
+
+    core->guarding = guarding ? *guarding : (struct sim_guarding){.fault = NULL};
+    core->guarding.breakpoint = breakpoint;
 }
 
 void sim_on_paging(bool (*page)(uintptr_t address), void (*raised)(void))

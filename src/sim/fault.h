@@ -95,6 +95,9 @@ struct sim_trap {
  * has. The handler must be quick, and must not call anything that reaches a point; the landing
  * routine may. */
 void sim_on_trap(bool (*handler)(struct sim_trap *trap));
+/* Called in a signal handler when the int3 at this address has run: true, the code there was put
+ * right, and runs. Before all other handlers. */
+void sim_on_breakpoint(bool (*handler)(uintptr_t address));
 /* Handlers for memory that belongs to a process. `changed`: a different process has become current
  * (sim_thread_process; an idle processor has none). It must be quick and must not block, and runs
  * on any stack. `denies`: an access of a client has faulted there, outside of any driver and of any
@@ -120,6 +123,7 @@ struct sim_guarding {
     bool (*stepped)(void); /* an instruction has run that was to be told; false: none was */
     /* one that was to be told has faulted, and is repeated, emulated, or left; false: none was */
     bool (*broken_off)(void);
+    bool (*breakpoint)(uintptr_t address); /* of sim_on_breakpoint */
 };
 /* NULL: nothing is guarded. */
 void sim_on_guard(const struct sim_guarding *guarding);

@@ -36,6 +36,7 @@
 #define FLAG_ALIGNMENT     0x40000u
 #define FLAG_TRAP          0x100u
 #define TRAP_DEBUG         1
+#define TRAP_BREAKPOINT    3
 #define TRAP_PAGE          14
 #define TRAP_ALIGNMENT     17
 #define ERROR_FETCH        0x10
@@ -219,8 +220,18 @@ static bool client_is_denied(const struct sim_core *core, uintptr_t address)
            core->denies((const void *)address);
 }
 
-/* An access to guarded memory, or the end of an instruction that was allowed one. False: neither,
- * or it is for other handlers, for whom no instruction is being stepped. */
+/* A breakpoint of the host in code of a driver: what stood there runs now. */
+static bool breakpoint(const struct sim_core *core, int signal, greg_t *regs)
+{
+    if (signal != SIGTRAP || regs[REG_TRAPNO] != TRAP_BREAKPOINT || !core->guarding.breakpoint ||
+        !core->guarding.breakpoint((uintptr_t)regs[REG_RIP] - 1))
+        return false;
+    regs[REG_RIP]--;
+    return true;
+}
+
+/* A breakpoint, an access to guarded memory, or the end of an instruction that was allowed one.
+ * False: none of these, or it is for other handlers, for whom no instruction is being stepped. */
 static bool guarded(const struct sim_core *core, int signal, uintptr_t address, greg_t *regs)
 {
     const struct sim_string string = {.rip = (uint64_t *)&regs[REG_RIP],
@@ -230,6 +241,8 @@ static bool guarded(const struct sim_core *core, int signal, uintptr_t address, 
                                       .rax = (uint64_t)regs[REG_RAX]};
     bool fetch = regs[REG_TRAPNO] == TRAP_PAGE && regs[REG_ERR] & ERROR_FETCH;
 
+    if (breakpoint(core, signal, regs))
+        return true;
     if (!core->guarding.fault)
         return false;
     if (signal == SIGTRAP && regs[REG_TRAPNO] == TRAP_DEBUG && core->guarding.stepped()) {
@@ -472,6 +485,23 @@ void sim_signals_teardown(struct sim_core *core)
     pthread_mutex_unlock(&install_lock);
 }
 
+static void arm_watchdog(struct sim_core *core)
+{
+    struct sigevent event;
+    struct itimerspec tick = {.it_interval = {.tv_nsec = SIM_WATCHDOG_TICK_NS},
+                              .it_value = {.tv_nsec = SIM_WATCHDOG_TICK_NS}};
+
+    memset(&core->watching, 0, sizeof(core->watching));
+    memset(&event, 0, sizeof(event));
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = WATCHDOG_SIGNAL;
+    event._sigev_un._tid = (int)syscall(SYS_gettid);
+    core->watchdog_armed = timer_create(CLOCK_MONOTONIC, &event, &core->watchdog) == 0;
+    core->watching.error = core->watchdog_armed ? 0 : errno;
+    if (core->watchdog_armed)
+        timer_settime(core->watchdog, 0, &tick, NULL);
+}
+
 void sim_signals_enter(struct sim_core *core)
 {
     stack_t stack = {.ss_sp = core->signal_stack, .ss_size = SIGNAL_STACK_BYTES};
@@ -479,21 +509,15 @@ void sim_signals_enter(struct sim_core *core)
     install();
     __atomic_add_fetch(&machines_entered, 1, __ATOMIC_RELAXED);
     sigaltstack(&stack, &core->outer_signal_stack);
-    if (core->watchdog_ms) {
-        struct sigevent event;
-        struct itimerspec tick = {.it_interval = {.tv_nsec = SIM_WATCHDOG_TICK_NS},
-                                  .it_value = {.tv_nsec = SIM_WATCHDOG_TICK_NS}};
+    if (core->watchdog_ms)
+        arm_watchdog(core);
+}
 
-        memset(&core->watching, 0, sizeof(core->watching));
-        memset(&event, 0, sizeof(event));
-        event.sigev_notify = SIGEV_THREAD_ID;
-        event.sigev_signo = WATCHDOG_SIGNAL;
-        event._sigev_un._tid = (int)syscall(SYS_gettid);
-        core->watchdog_armed = timer_create(CLOCK_MONOTONIC, &event, &core->watchdog) == 0;
-        core->watching.error = core->watchdog_armed ? 0 : errno;
-        if (core->watchdog_armed)
-            timer_settime(core->watchdog, 0, &tick, NULL);
-    }
+/* Signal handlers and stacks are inherited, timers are not. */
+void sim_signals_forked(struct sim_core *core)
+{
+    if (core->watchdog_ms)
+        arm_watchdog(core);
 }
 
 void sim_signals_leave(struct sim_core *core)

@@ -12,5 +12,7 @@ bool sim_signals_setup(struct sim_core *core);
 void sim_signals_teardown(struct sim_core *core);
 void sim_signals_enter(struct sim_core *core);
 void sim_signals_leave(struct sim_core *core);
+/* In a child of fork: its host thread has no watchdog yet. */
+void sim_signals_forked(struct sim_core *core);
 
 #endif

@@ -142,3 +142,8 @@ void sim_leave(void)
     util_heap_current = core->outer_heap;
     sim_current = core->outer;
 }
+
+void sim_forked(void)
+{
+    sim_signals_forked(core_of(sim_current));
+}

@@ -63,6 +63,8 @@ struct sim_machine *sim_machine_create(const struct sim_config *config);
 void sim_machine_destroy(struct sim_machine *machine);
 void sim_enter(struct sim_machine *machine);
 void sim_leave(void);
+/* In a child of fork that goes on with the machine that is entered. */
+void sim_forked(void);
 
 enum sim_outcome {
     SIM_DONE,     /* done() returned true */

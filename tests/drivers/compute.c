@@ -11,6 +11,9 @@
 #include "compute/engine.c"
 #include "compute/memory.c"
 
+#ifdef COMPUTE_ESCAPE
+DXGKDDI_ESCAPE COMPUTE_ESCAPE;
+#endif
 COMPUTE_HABITS ComputeHabits;
 
 static const COMPUTE_HABITS base = {
@@ -101,6 +104,9 @@ static VOID FillTable(DRIVER_INITIALIZATION_DATA *Data)
     Data->DxgkDdiResetFromTimeout = ComputeResetFromTimeout;
     Data->DxgkDdiRestartFromTimeout = ComputeRestartFromTimeout;
     Data->DxgkDdiCollectDbgInfo = ComputeCollectDbgInfo;
+#ifdef COMPUTE_ESCAPE
+    Data->DxgkDdiEscape = COMPUTE_ESCAPE;
+#endif
 }
 
 #ifndef _WIN32

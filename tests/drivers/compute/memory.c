@@ -89,6 +89,8 @@ NTSTATUS NTAPI ComputeCreateAllocation(IN_CONST_HANDLE hAdapter,
     if (pCreateAllocation->NumAllocations != 1 || info->PrivateDriverDataSize < sizeof(*data))
         return STATUS_INVALID_PARAMETER;
     data = (const struct compute_allocation_data *)info->pPrivateDriverData;
+    if (data->bytes == 0)
+        return STATUS_INVALID_PARAMETER;
     info->hAllocation = ComputeAllocate(sizeof(ULONG));
     if (!info->hAllocation)
         return STATUS_NO_MEMORY;

@@ -456,8 +456,8 @@ static NTSTATUS publish_job(struct vidmm *vidmm, struct paging_turn *turn, void 
     return publish(arg);
 }
 
-/* All of a space is visited, so a large one is validated only when its count of ranges is a multiple
- * of 8: what is wrong stays so. */
+/* All of a space is visited, so a large one is validated only when its count of ranges is a
+ * multiple of 8: what is wrong stays so. */
 static void debug_check(const struct vidmm_space *space)
 {
 #ifdef DXGK_DEBUG_CHECKS

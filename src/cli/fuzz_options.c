@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/argument.h"
 #include "cli/fuzz_shared.h"
 #include "cli/number.h"
 #include "cli/usage.h"
@@ -92,16 +93,18 @@ static bool take_switch(struct fuzz_options *options, const char *name)
 static int take_own(struct fuzz_options *options, int argc, char **argv)
 {
     for (int i = 0; i < argc; i++) {
-        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        char name[CLI_NAME_BYTES];
+        const char *given = cli_argument(argv[i], name);
+        const char *value = given ? given : i + 1 < argc ? argv[i + 1] : "";
         enum option_answer answer;
 
         if (take_switch(options, argv[i]))
             continue;
-        answer = take_path(options, argv[i], value);
+        answer = take_path(options, name, value);
         if (answer == NOT_MINE)
-            answer = take_number(options, argv[i], value);
+            answer = take_number(options, name, value);
         if (answer == NOT_MINE)
-            answer = take_serve(options, argv[i], value);
+            answer = take_serve(options, name, value);
         if (answer == WRONG) {
             fprintf(stderr, "dxgkhost: %s: wrong value: %s\n", argv[i], value);
             return CLI_USAGE;
@@ -109,7 +112,7 @@ static int take_own(struct fuzz_options *options, int argc, char **argv)
         if (answer == NOT_MINE)
             options->run_argv[options->run_argc++] = argv[i];
         else
-            i++;
+            i += !given;
     }
     return CLI_OK;
 }

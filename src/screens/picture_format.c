@@ -12,7 +12,7 @@ static uint8_t channel(uint32_t value, unsigned shift, unsigned bits)
     return (uint8_t)(((value >> shift & most) * 255 + most / 2) / most);
 }
 
-static uint32_t load(const uint8_t *at)
+static inline uint32_t load(const uint8_t *at)
 {
     uint32_t pixel;
 
@@ -21,9 +21,12 @@ static uint32_t load(const uint8_t *at)
 }
 
 /* Three bytes, and a fourth that the next pixel overwrites; the last of a row has no next. */
-static void store(uint8_t *rgb, uint32_t pixel, bool last)
+static inline void store(uint8_t *rgb, uint32_t pixel, bool last)
 {
-    memcpy(rgb, &pixel, last ? 3 : 4);
+    if (last)
+        memcpy(rgb, &pixel, 3);
+    else
+        memcpy(rgb, &pixel, 4);
 }
 
 static void from_bgrx(uint8_t *rgb, const uint8_t *row, uint32_t width)

@@ -153,12 +153,17 @@ static int by_address(const void *a, const void *b)
     return *left < *right ? -1 : *left > *right;
 }
 
-/* Whether the address is that of an object in one of the chunks, which are in order. */
-static bool inside_a_chunk(const struct slab *slab, struct slab_chunk **chunks, size_t count,
-                           const void *object)
+/* Where the objects of a chunk lie. */
+struct place {
+    uintptr_t first, bytes;
+};
+
+/* Of the chunk in which the object at the address would be; empty: there is none. They are in
+ * order. */
+static struct place place_below(const struct slab *slab, struct slab_chunk **chunks, size_t count,
+                                const void *object)
 {
     size_t low = 0, high = count;
-    uintptr_t offset;
 
     while (low < high) { /* the number of chunks that begin below */
         size_t middle = low + (high - low) / 2;
@@ -169,16 +174,18 @@ static bool inside_a_chunk(const struct slab *slab, struct slab_chunk **chunks, 
             high = middle;
     }
     if (low == 0)
-        return false;
-    offset = (uintptr_t)object - (uintptr_t)first_object(slab, chunks[low - 1]);
-    return offset < chunks[low - 1]->objects * slab->object_bytes &&
-           offset % slab->object_bytes == 0;
+        return (struct place){0};
+    return (struct place){(uintptr_t)first_object(slab, chunks[low - 1]),
+                          chunks[low - 1]->objects * slab->object_bytes};
 }
 
 bool slab_validate(const struct slab *slab)
 {
     uint64_t objects = 0, spare = 0;
+    const size_t step = slab->object_bytes;
     struct slab_chunk **chunks;
+    struct place place = {0};
+    uintptr_t offset = 0;
     size_t count = 0;
     bool valid = true;
 
@@ -192,8 +199,18 @@ bool slab_validate(const struct slab *slab)
     for (struct slab_chunk *chunk = slab->chunks; chunk; chunk = chunk->next)
         chunks[count++] = chunk;
     qsort(chunks, count, sizeof(*chunks), by_address);
-    for (const struct slab_object *object = slab->spare; object && valid; object = object->next)
-        valid = spare++ <= objects && inside_a_chunk(slab, chunks, count, object);
+    for (const struct slab_object *object = slab->spare; object && valid; object = object->next) {
+        const uintptr_t before = offset;
+
+        offset = (uintptr_t)object - place.first;
+        if (offset >= place.bytes) {
+            place = place_below(slab, chunks, count, object);
+            offset = (uintptr_t)object - place.first;
+        }
+        /* most follow each other, which needs no division */
+        valid = spare++ <= objects && offset < place.bytes &&
+                (offset == before + step || offset % step == 0);
+    }
     free(chunks);
     return valid && objects == slab->objects && spare == slab->spare_objects;
 }

@@ -176,23 +176,42 @@ static bool holds_valid(struct vidmm_space *space)
 
 /* ---- entries ---- */
 
-/* Should the entry of the page be set (not invalid)? */
-static bool page_set(const struct vidmm_space *space, uint64_t page)
+/* Pages [first, end) whose entries should all be set (not invalid), or none. */
+struct set_run {
+    uint64_t first, end;
+    bool set;
+};
+
+/* From the page to where the records change. */
+static struct set_run run_from(const struct vidmm_space *space, uint64_t page)
 {
-    const struct va_range *range = range_at(space, page);
-    const struct span_node *node = range ? span_at(&range->pieces, page) : NULL;
+    const struct va_range *range = range_from(space, page);
+    const struct span_node *node;
     struct entry_source source;
 
     if (!range)
-        return false;
-    if (!node)
-        return range->initial != ENTRY_INVALID;
+        return (struct set_run){page, UINT64_MAX, false};
+    if (range->span.first > page)
+        return (struct set_run){page, range->span.first, false};
+    node = span_from(&range->pieces, page);
+    if (!node || node->first > page)
+        return (struct set_run){page, node ? node->first : span_end(&range->span),
+                                range->initial != ENTRY_INVALID};
     piece_source(CONTAINER(node, struct va_piece, span), &source);
-    return source.state != ENTRY_INVALID;
+    return (struct set_run){page, span_end(node), source.state != ENTRY_INVALID};
+}
+
+/* Should the entry of the page be set? `run` is the one that was asked about last. */
+static bool page_set(const struct vidmm_space *space, uint64_t page, struct set_run *run)
+{
+    if (page < run->first || page >= run->end)
+        *run = run_from(space, page);
+    return run->set;
 }
 
 /* Entries without a table below must match the records. */
-static bool entries_valid(const struct vidmm_space *space, const struct page_table *table)
+static bool entries_valid(const struct vidmm_space *space, const struct page_table *table,
+                          struct set_run *run)
 {
     unsigned shift = space->mmu->geometry.shift[table->level];
 
@@ -203,12 +222,12 @@ static bool entries_valid(const struct vidmm_space *space, const struct page_tab
         uint64_t first = table->first + ((uint64_t)i << shift);
 
         if (child && child->ready) {
-            if (!entries_valid(space, child))
+            if (!entries_valid(space, child, run))
                 return false;
             continue;
         }
-        if (page_set(space, first) != bit_test(table->set, i) ||
-            page_set(space, first + ((uint64_t)1 << shift) - 1) != bit_test(table->set, i))
+        if (page_set(space, first, run) != bit_test(table->set, i) ||
+            page_set(space, first + ((uint64_t)1 << shift) - 1, run) != bit_test(table->set, i))
             return false;
     }
     return true;
@@ -226,6 +245,7 @@ bool space_validate(const struct vidmm_space *space)
 {
     struct vidmm_space *changing = (struct vidmm_space *)(uintptr_t)
         space; /* it is changed back below */
+    struct set_run run = {0};
 
     if (!range_map_validate(&space->ranges) || !slab_validate(&space->range_slab) ||
         !slab_validate(&space->piece_slab))
@@ -235,5 +255,5 @@ bool space_validate(const struct vidmm_space *space)
     if (!list_empty(&space->freed) || jobs_pending(space) || !space->root || space->paging ||
         space->vidmm->lost)
         return true; /* pending jobs have not written their entries yet, or never will */
-    return entries_valid(space, space->root);
+    return entries_valid(space, space->root, &run);
 }

@@ -140,6 +140,7 @@ void vidsch_lose_removed(struct vidsch *vidsch);
 void vidsch_stop(struct vidsch *vidsch);
 void vidsch_destroy(struct vidsch *vidsch);
 bool vidsch_validate(struct vidsch *vidsch);
+bool vidsch_validate_lists(struct vidsch *vidsch); /* without what is spare */
 
 /* Stop submitting, and wait until the driver has no packet left: the engines are idle then.
  * STATUS_IO_TIMEOUT: they were still busy after `limit_ns`, and the scheduler is not suspended.

@@ -6,6 +6,8 @@
 #include "port/record/adapter_record.h"
 #include "port/running/power.h"
 
+#include <sys/mman.h>
+
 #define BYTES 65536u
 
 static struct port_adapter *adapter(void)
@@ -13,20 +15,24 @@ static struct port_adapter *adapter(void)
     return port_adapter_first(port_current());
 }
 
-/* What a loss of power does to the memory of the device. */
+/* What a loss of power does to the memory of the device. Pages that nobody has touched are left out: it has many. */
 static bool wipe_video_memory(void)
 {
+    enum { STEP = 512 * 8 }; /* a word a page: enough to notice */
     const DXGK_SEGMENTDESCRIPTOR4 *segment = port_segment(adapter(), 0);
     struct bus *bus = adapter()->port->config.bus;
-    volatile uint64_t *words = bus_map(
+    uint8_t *bytes = bus_map(
         bus, (struct phys_addr){(uint64_t)segment->CpuTranslatedAddress.QuadPart}, segment->Size);
+    unsigned char *there = calloc(segment->Size / STEP, 1);
+    bool wiped = bytes && there && mincore(bytes, segment->Size, there) == 0;
 
-    if (!words)
-        return false;
-    for (uint64_t i = 0; i < segment->Size / 8; i += 512) /* a word a page: enough to notice */
-        words[i] = 0xDEADDEADDEADDEADull;
-    bus_unmap(bus, (void *)(uintptr_t)words);
-    return true;
+    for (uint64_t i = 0; wiped && i < segment->Size / STEP; i++)
+        if (there[i] & 1)
+            *(volatile uint64_t *)(void *)(bytes + i * STEP) = 0xDEADDEADDEADDEADull;
+    free(there);
+    if (bytes)
+        bus_unmap(bus, bytes);
+    return wiped;
 }
 
 static NTSTATUS power_cycle(void)

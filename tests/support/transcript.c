@@ -52,6 +52,37 @@ void transcript_line(const char *format, ...)
     (void)putc('\n', text);
 }
 
+static void put_text(const char *what)
+{
+    for (; *what; what++)
+        (void)putc_unlocked(*what, text);
+}
+
+/* A number as 0x%x, without what a sanitizer does in fprintf. */
+static void put_number(uint64_t value)
+{
+    unsigned shift = 60;
+
+    put_text("0x");
+    while (shift && !(value >> shift))
+        shift -= 4;
+    for (;; shift -= 4) {
+        (void)putc_unlocked("0123456789abcdef"[value >> shift & 15], text);
+        if (!shift)
+            return;
+    }
+}
+
+/* strcmp of a sanitizer is slow, and names are many. */
+static bool is_same(const char *a, const char *b)
+{
+    while (*a && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
 /* ---- structures ---- */
 
 struct leaf {
@@ -85,12 +116,14 @@ static void put_member(const struct leaf *leaf, const uint8_t *bytes)
         is_zero = is_zero && !bytes[i];
     if (is_zero)
         return;
-    (void)fprintf(text, " %s", leaf->member);
+    put_text(" ");
+    put_text(leaf->member);
     for (uint32_t i = 0; i < leaf->bytes; i += 8) {
         uint64_t word = 0;
 
         memcpy(&word, bytes + i, leaf->bytes - i < 8 ? leaf->bytes - i : 8);
-        (void)fprintf(text, "%c0x%" PRIx64, i ? ',' : '=', word);
+        put_text(i ? "," : "=");
+        put_number(word);
     }
 }
 
@@ -101,7 +134,7 @@ static void put_structure(const char *name, const void *structure, size_t bytes)
     const struct structure *found = NULL;
 
     for (size_t i = 0; i < sizeof(structures) / sizeof(structures[0]) && !found; i++)
-        if (strcmp(structures[i].name, name) == 0)
+        if (is_same(structures[i].name, name))
             found = &structures[i];
     if (!found || bytes > sizeof(copy))
         return;
@@ -109,7 +142,9 @@ static void put_structure(const char *name, const void *structure, size_t bytes)
         transcript_line("  %s: %s", name, structure ? "cannot be read" : "NULL");
         return;
     }
-    (void)fprintf(text, "  %s:", name);
+    put_text("  ");
+    put_text(name);
+    put_text(":");
     for (size_t i = 0; i < found->leaves; i++)
         if (found->leaf[i].offset + found->leaf[i].bytes <= bytes)
             put_member(&found->leaf[i], copy + found->leaf[i].offset);
@@ -119,7 +154,7 @@ static void put_structure(const char *name, const void *structure, size_t bytes)
 static enum ddi_entry entry_of(const char *name)
 {
     for (unsigned i = DDI_NONE + 1; i < DDI_ENTRIES; i++)
-        if (strcmp(ddi_entry_infos[i].name + strlen("DxgkDdi"), name) == 0)
+        if (is_same(ddi_entry_infos[i].name + strlen("DxgkDdi"), name))
             return (enum ddi_entry)i;
     return DDI_NONE;
 }
@@ -130,10 +165,15 @@ void transcript_ddi(const char *name, const uint64_t *argument, unsigned count, 
 
     if (!text)
         return;
-    (void)fprintf(text, "%s(", name);
-    for (unsigned i = 0; i < count; i++)
-        (void)fprintf(text, "%s0x%" PRIx64, i ? ", " : "", argument[i]);
-    (void)fprintf(text, ") = 0x%" PRIx64 "\n", result);
+    put_text(name);
+    put_text("(");
+    for (unsigned i = 0; i < count; i++) {
+        put_text(i ? ", " : "");
+        put_number(argument[i]);
+    }
+    put_text(") = ");
+    put_number(result);
+    put_text("\n");
     entry = entry_of(name);
     if (entry != DDI_NONE && count)
         put_structure(entry_structures[entry], (const void *)(uintptr_t)argument[count - 1],
@@ -146,7 +186,7 @@ static void put_call(const char *name, const void *user, size_t bytes, int32_t s
         return;
     transcript_line("%s = 0x%08x", name, (unsigned)status);
     for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-        if (strcmp(calls[i].name, name) == 0)
+        if (is_same(calls[i].name, name))
             put_structure(calls[i].structure, user, bytes);
 }
 
@@ -263,12 +303,26 @@ static bool chosen(const char *what)
     return choice && strcmp(choice, what) == 0;
 }
 
+static unsigned digit_of(char c)
+{
+    return c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+           : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+           : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10
+                                  : 16;
+}
+
 /* The number at `at`, 0x or decimal, if it is an address of the host: its length; else 0. */
 static size_t host_address(const char *at)
 {
-    char *end;
-    uint64_t value = strtoull(at, &end, at[0] == '0' && at[1] == 'x' ? 16 : 10);
+    const unsigned base = at[0] == '0' && at[1] == 'x' ? 16 : 10;
+    const char *end = base == 16 ? at + 2 : at;
+    uint64_t value = 0;
 
+    for (; digit_of(*end) < base; end++) {
+        if (value > LAST_HOST)
+            return 0;
+        value = value * base + digit_of(*end);
+    }
     return value >= LEAST_HOST && value <= LAST_HOST ? (size_t)(end - at) : 0;
 }
 

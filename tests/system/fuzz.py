@@ -144,11 +144,11 @@ def wrong(fuzz):
     for option in ("--runs", "--seconds", "--fuzz-seed", "--max-bytes", "--batch", "-j", "--limit", "--stop-after"):
         for value in ("", "0", "x", "-1"):
             fuzz.run("repaired.so", option, value, status=2, words=(rf"^dxgkhost: {option}: wrong value",))
-    fuzz.run("repaired.so", "--replay", os.path.join(fuzz.folder, "none"), status=1, words=("No such file",))
+    fuzz.run("repaired.so", "--replay", os.path.join(fuzz.folder, "none"), status=2, words=("No such file",))
     fuzz.run("repaired.so", "--isolate", status=2, words=("not an option of fuzz: --isolate",))
     fuzz.run("repaired.so", "--json", "-", status=2, words=("with --replay only",))
     fuzz.run("repaired.so", "--bogus", status=2, words=("unknown option: --bogus",))
-    fuzz.run("../refused.so", "--runs", "10", status=1, words=("refused.so",))
+    fuzz.run("../refused.so", "--runs=10", status=6, words=("refused.so",))
 
 
 def main():

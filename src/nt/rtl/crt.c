@@ -11,6 +11,7 @@
 #include "nt/rtl/format.h"
 #include "nt/rtl/rtl_string.h"
 #include "util/checked.h"
+#include "util/move.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -29,12 +30,12 @@ NT_TRANSPARENT static void *NTAPI crt_memcpy(void *to, const void *from, size_t 
     if (to != from && ranges_overlap((uintptr_t)to, bytes, (uintptr_t)from, bytes))
         NT_VERIFIER("NT-152", 0xF0, (uintptr_t)to, (uintptr_t)from, bytes,
                     "RtlCopyMemory of %zu bytes to an overlapping range", bytes);
-    return memmove(to, from, bytes);
+    return move_bytes(to, from, bytes);
 }
 
 NT_TRANSPARENT static void *NTAPI crt_memmove(void *to, const void *from, size_t bytes)
 {
-    return memmove(to, from, bytes);
+    return move_bytes(to, from, bytes);
 }
 
 NT_TRANSPARENT static void *NTAPI crt_memset(void *to, int value, size_t bytes)

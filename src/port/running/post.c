@@ -188,9 +188,10 @@ static void boot(struct port_adapter *adapter)
 
     describe(adapter, info);
     at = pixels(adapter);
-    for (UINT y = 0; at && y < info->Height; y++)
-        for (UINT x = 0; x < info->Width; x++)
-            memcpy(at + (uint64_t)y * info->Pitch + (uint64_t)x * pixel, &colour, pixel);
+    for (UINT x = 0; at && x < info->Width; x++)
+        memcpy(at + (uint64_t)x * pixel, &colour, pixel);
+    for (UINT y = 1; at && y < info->Height; y++)
+        memcpy(at + (uint64_t)y * info->Pitch, at, (uint64_t)info->Width * pixel);
 }
 
 NTSTATUS port_post_prepare(struct port_adapter *adapter)
@@ -408,6 +409,11 @@ struct coloured {
     uint32_t pixel;
 };
 
+static bool all_zero(const uint8_t *at, uint64_t bytes)
+{
+    return !bytes || (!at[0] && memcmp(at, at + 1, bytes - 1) == 0);
+}
+
 /* The first pixel that is not black. False: there is none. */
 static bool find_colour(const struct port_adapter *adapter, struct coloured *found)
 {
@@ -415,16 +421,21 @@ static bool find_colour(const struct port_adapter *adapter, struct coloured *fou
     const uint8_t *at = pixels(adapter);
     const UINT bytes = bytes_per_pixel(info->ColorFormat);
 
-    for (UINT y = 0; at && y < info->Height; y++)
+    for (UINT y = 0; at && y < info->Height; y++) {
+        const uint8_t *row = at + (uint64_t)y * info->Pitch;
+
+        if (all_zero(row, (uint64_t)info->Width * bytes))
+            continue;
         for (UINT x = 0; x < info->Width; x++) {
             uint32_t pixel = 0;
 
-            memcpy(&pixel, at + (uint64_t)y * info->Pitch + (uint64_t)x * bytes, bytes);
+            memcpy(&pixel, row + (uint64_t)x * bytes, bytes);
             if (!(pixel & 0xFFFFFF))
                 continue;
             *found = (struct coloured){x, y, pixel & 0xFFFFFF};
             return true;
         }
+    }
     return false;
 }
 

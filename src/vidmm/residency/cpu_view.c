@@ -24,6 +24,7 @@
 #include "ram/ram.h"
 #include "util/address.h"
 #include "util/alloc.h"
+#include "util/move.h"
 #include "vidmm/record/allocation_record.h"
 #include "vidmm/record/segment_record.h"
 #include "vidmm/record/vidmm_run.h"
@@ -279,7 +280,7 @@ NTSTATUS cpu_view_placed(struct vidmm_allocation *allocation)
 
     for (uint64_t i = 0; prints && i < allocation->pages; i++) {
         if (fingerprint(view_page(allocation, i)) != prints[i])
-            memmove(place_page(allocation, i), view_page(allocation, i), PAGE_BYTES);
+            move_bytes(place_page(allocation, i), view_page(allocation, i), PAGE_BYTES);
     }
     util_free(allocation->view.fingerprints);
     allocation->view.fingerprints = NULL;

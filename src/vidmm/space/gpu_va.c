@@ -456,10 +456,14 @@ static NTSTATUS publish_job(struct vidmm *vidmm, struct paging_turn *turn, void 
     return publish(arg);
 }
 
+/* All of a space is visited, so a large one is validated only when its count of ranges is a
+ * multiple of 8: what is wrong stays so. */
 static void debug_check(const struct vidmm_space *space)
 {
 #ifdef DXGK_DEBUG_CHECKS
-    if (!space_validate(space))
+    bool large = space->ranges.ranges > 64 && space->ranges.ranges % 8 != 0;
+
+    if (!large && !space_validate(space))
         abort();
 #else
     (void)space;

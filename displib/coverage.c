@@ -57,16 +57,16 @@ static void compared(u64 where, u64 a, u64 b, u8 bytes)
     pair->bytes = bytes;
 }
 
-#define COMPARE(bytes, type)                                   \
+#define COMPARE(bytes, type)                                     \
     void __sanitizer_cov_trace_cmp##bytes(type a, type b);       \
     void __sanitizer_cov_trace_const_cmp##bytes(type a, type b); \
-    void __sanitizer_cov_trace_cmp##bytes(type a, type b)      \
-    {                                                          \
-        compared(CALLER, a, b, bytes);                         \
-    }                                                          \
-    void __sanitizer_cov_trace_const_cmp##bytes(type a, type b) \
-    {                                                          \
-        compared(CALLER, a, b, bytes);                         \
+    void __sanitizer_cov_trace_cmp##bytes(type a, type b)        \
+    {                                                            \
+        compared(CALLER, a, b, bytes);                           \
+    }                                                            \
+    void __sanitizer_cov_trace_const_cmp##bytes(type a, type b)  \
+    {                                                            \
+        compared(CALLER, a, b, bytes);                           \
     }
 
 COMPARE(1, u8)

@@ -13,7 +13,8 @@ void __sanitizer_cov_trace_pc(void);
 
 void __sanitizer_cov_trace_pc(void)
 {
-    unsigned long long place = (unsigned long long)__builtin_return_address(0) - (unsigned long long)__ImageBase;
+    unsigned long long place = (unsigned long long)__builtin_return_address(0) -
+                               (unsigned long long)__ImageBase;
     unsigned char *count = &dxgk_places[(place ^ place >> 16) % PLACES];
 
     if (*count != 255)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/explore_report.h"
+#include "cli/color.h"
 #include "cli/explore_options.h"
 #include "cli/explore_result.h"
 #include "cli/result.h"
@@ -106,7 +107,8 @@ void explore_report_print(const struct explore_options *options,
         const struct explore_distinct *distinct = &summary->list[i];
         const struct explore_failure *failure = &distinct->failure;
 
-        fprintf(out, "\n%s %s: %s\n", failure->severity, failure->rule, failure->seen);
+        fprintf(out, "\n%s%s %s%s: %s\n", cli_color(out, cli_color_of(failure->severity)),
+                failure->severity, failure->rule, cli_color_end(out), failure->seen);
         if (failure->where[0] &&
             strncmp(failure->where, failure->seen, sizeof(failure->where) - 1) != 0)
             fprintf(out, "  in %s, thread %s, at %.6f ms\n", failure->where, failure->thread,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/html_finding.h"
 #include "cli/source_lines.h"
+#include "cli/source_page.h"
 #include "cli/stack_frame.h"
 #include "dxgkhost/dxgkhost.h"
 #include "verify/verify.h"
@@ -117,43 +118,23 @@ static void put_row(const struct cli_html *html, const char *name, const char *t
     fputs("</dd>\n", html->file);
 }
 
-/* A page of the reference of an interface of Windows drivers: "ns-d3dkmddi-_dxgkarg_patch.md",
- * which is published in the folder of its header. */
-static bool is_page(const char *name, size_t length, size_t *header)
-{
-    static const char kinds[] = "acefs";
-    size_t dash = 3;
-
-    if (length < 8 || name[0] != 'n' || !strchr(kinds, name[1]) || name[2] != '-' ||
-        strncmp(name + length - 3, ".md", 3) != 0)
-        return false;
-    for (size_t i = 0; i < length - 3; i++)
-        if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789_-", name[i]))
-            return false;
-    while (dash < length && name[dash] != '-')
-        dash++;
-    *header = dash - 3;
-    return dash < length;
-}
-
 /* Pages with links, as far as it is known where they are. */
 static void put_sources(const struct cli_html *html, const char *text)
 {
-    while (*text) {
-        const size_t length = strcspn(text, ";, ");
-        size_t header;
+    const char *from = text, *name;
+    char address[256];
+    size_t length;
 
-        if (is_page(text, length, &header))
-            fprintf(html->file,
-                    "<a rel=\"noreferrer\" href=\"https://learn.microsoft.com/windows-hardware/"
-                    "drivers/ddi/%.*s/%.*s\">%.*s</a>",
-                    (int)header, text + 3, (int)length - 3, text, (int)length, text);
+    while ((name = cli_source_next(&text, &length)) != NULL) {
+        cli_html_put_bytes(html, from, (size_t)(name - from));
+        if (cli_source_page(name, length, address, sizeof(address)))
+            fprintf(html->file, "<a rel=\"noreferrer\" href=\"%s\">%.*s</a>", address, (int)length,
+                    name);
         else
-            cli_html_put_bytes(html, text, length);
-        text += length;
-        for (; *text && strchr(";, ", *text); text++)
-            putc(*text, html->file);
+            cli_html_put_bytes(html, name, length);
+        from = text;
     }
+    cli_html_put(html, from);
 }
 
 static void put_rule(const struct cli_html *html, const char *id)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/color.h"
 #include "cli/output.h"
 #include "cli/usage.h"
 #include "util/array.h"
@@ -63,6 +64,7 @@ static void hold_streams(void)
 int main(int argc, char **argv)
 {
     hold_streams();
+    cli_color_begin();
     /* errors of writing */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);

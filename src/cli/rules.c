@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* explain and rules: print the rule tables that are compiled into the program. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/source_page.h"
 #include "verify/verify.h"
 
 static void print_wrapped(const char *label, const char *text)
@@ -23,6 +25,21 @@ static void print_wrapped(const char *label, const char *text)
     putchar('\n');
 }
 
+/* Where its sources are published, as far as that is known. */
+static void print_pages(const char *sources)
+{
+    const char *label = "pages", *name;
+    char address[256];
+    size_t length;
+
+    while ((name = cli_source_next(&sources, &length)) != NULL) {
+        if (!cli_source_page(name, length, address, sizeof(address)))
+            continue;
+        printf("  %-8s%s\n", label, address);
+        label = "";
+    }
+}
+
 static void print_rule(const struct verify_rule *rule)
 {
     printf("%s  %s%s\n", rule->id, strcmp(rule->since, "-") == 0 ? "any version" : "since WDDM ",
@@ -30,6 +47,7 @@ static void print_rule(const struct verify_rule *rule)
     print_wrapped("about", rule->applies_to);
     print_wrapped("rule", rule->text);
     print_wrapped("source", rule->source);
+    print_pages(rule->source);
     print_wrapped("basis", rule->rests_on);
     print_wrapped("test", rule->test);
     if (rule->admission) {
@@ -79,7 +97,10 @@ int cli_explain(int argc, char **argv)
         fputs("dxgkhost: explain wants the ID of one rule, like PATCH-017\n", stderr);
         return CLI_USAGE;
     }
-    rule = verify_rule_find(argv[0]);
+    snprintf(id, sizeof(id), "%s", argv[0]);
+    for (char *c = id; *c; c++)
+        *c = (char)toupper((unsigned char)*c);
+    rule = strlen(argv[0]) < sizeof(id) ? verify_rule_find(id) : NULL;
     if (!rule) {
         fprintf(stderr, "dxgkhost: no rule %s; 'dxgkhost rules' lists them\n", argv[0]);
         return CLI_FAILED;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/color.h"
 #include "cli/debugger.h"
 #include "cli/expected.h"
 #include "cli/instruments.h"
@@ -311,7 +312,9 @@ static int conclude(struct cli_session *session, double wall)
     if (!write_results(session, status, wall) && status == CLI_OK)
         status = CLI_HOST;
     if (tells)
-        printf("  %-22s %s%s%s\n", "result", status == CLI_OK ? "PASS" : "FAIL",
+        printf("  %-22s %s%s%s%s%s\n", "result",
+               cli_color(stdout, status == CLI_OK ? CLI_GREEN : CLI_RED),
+               status == CLI_OK ? "PASS" : "FAIL", cli_color_end(stdout),
                session->workload.message[0] ? ": " : "", session->workload.message);
     return status;
 }

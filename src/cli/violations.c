@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/violations.h"
+#include "cli/color.h"
 #include "cli/expected.h"
 #include "cli/session.h"
 #include "cli/shared.h"
@@ -25,8 +26,9 @@ void cli_print_stack(const char *stack)
 
 void cli_print_violation(const struct dxgk_violation *v, bool expected)
 {
-    fprintf(stderr, "dxgkhost: %s%s%s %s: %s\n", expected ? "expected " : "", v->severity,
-            v->refuses ? ", refused," : "", v->rule, v->seen);
+    fprintf(stderr, "dxgkhost: %s%s%s%s %s%s: %s\n", expected ? "expected " : "",
+            cli_color(stderr, expected ? CLI_CYAN : cli_color_of(v->severity)), v->severity,
+            v->refuses ? ", refused," : "", v->rule, cli_color_end(stderr), v->seen);
     if (v->where && v->where[0])
         fprintf(stderr, "          in %s, thread %s, at %.6f ms\n", v->where, v->thread,
                 (double)v->virtual_ns / 1e6);

@@ -4,6 +4,7 @@
 import hashlib
 import json
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -812,6 +813,12 @@ def case_driver_faults():
 def case_explain():
     """Rules are printed with those they lean on, and listed."""
     done = program("explain", "PHYS-011")
+    if program("explain", "phys-011").stdout != done.stdout:
+        fail("explain does not take any case")
+    page = "https://learn.microsoft.com/windows-hardware/drivers/"
+    if f"  pages   {page}debugger/bug-check-0x1e4--video-dxgkrnl-sysmm-fatal-error\n" not in program("explain", "PHYS-175").stdout or \
+            f"\n          {page}ddi/d3dkmddi/ns-d3dkmddi-dxgkargcb_free_adl\n" not in program("explain", "PHYS-180").stdout:
+        fail("explain does not tell where a source is published")
     if "THREAD-049" not in done.stdout or "APC_LEVEL" not in done.stdout:
         fail(done.stdout)
     if any(("not in force" in program("explain", rule).stdout) != told for rule, told in (("PATCH-160", True), ("PRES-279", True), ("PATCH-099", False), ("PRES-334", False), ("DISP-027", False), ("PATCH-098", False), ("DISP-001", False), ("PATCH-121", False))):
@@ -1110,6 +1117,39 @@ def case_checks():
             if wrong.split("=", maxsplit=1)[0] not in run("burst.lua", wrong, *out, expect=2).stderr and "--checks is" not in run("burst.lua", wrong, *out, expect=2).stderr:
                 fail(f"{wrong} is not named")
         program("explore", *race[1:], "--checks=full", "--seeds=1..2", "--jobs=1", expect=3)
+
+
+def case_colors():
+    """Colors on a terminal, and none in a pipe, with NO_COLOR or on a terminal that has none."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = [os.path.join(BUILD, "dxgkhost"), "run", os.path.join(BUILD, "tests", "drivers", "crashes_entry.so"), os.path.join(SOURCE, "workloads", "empty.lua"),
+                 "--device", "null", "--out", folder]
+
+        def shown(**environment):
+            terminal, other = pty.openpty()
+            process = subprocess.Popen(words, stdout=other, stderr=other, env={**os.environ, "TERM": "xterm", **environment})
+            os.close(other)
+            text = b""
+            try:
+                while part := os.read(terminal, 65536):
+                    text += part
+            except OSError: # the other end is closed
+                pass
+            process.wait()
+            os.close(terminal)
+            return text
+
+        if b"\x1b[1;31mbug check NT-002\x1b[0m: " not in shown(NO_COLOR=""):
+            fail(shown(NO_COLOR=""))
+        for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb", "NO_COLOR": ""}):
+            if b"\x1b" in shown(**environment).replace(b"\x1b[K", b"") or b"bug check NT-002: " not in shown(**environment):
+                fail(f"{environment}: {shown(**environment)}")
+        words[2] = os.path.join(BUILD, "drivers", "refgpu.so")
+        words[4:6] = []
+        if b"\x1b[1;32mPASS\x1b[0m" not in shown(NO_COLOR=""):
+            fail(shown(NO_COLOR=""))
+        if "\x1b" in subprocess.run(words, capture_output=True, text=True, check=True).stdout:
+            fail("colors in a pipe")
 
 
 def case_fails():

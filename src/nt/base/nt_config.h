@@ -31,13 +31,14 @@ struct nt_config {
     bool (*symbolize)(uintptr_t pc, char *text, size_t bytes);
     /* Writes "submit.c:85" for an address in a driver; false: not known. NULL: it never is. */
     bool (*line)(uintptr_t pc, char *text, size_t bytes);
-    /* Writes a frame of a stack, as reports have it, for an address that a call in a driver returns
-     * to; false: not in one. NULL: there are no such frames. */
+    /* Writes a frame of a stack, as reports have it, for an address that a call in a driver
+     * returns to; false: not in one. NULL: there are no such frames. */
     bool (*frame)(uintptr_t pc, bool returns, char *text, size_t bytes);
-    /* The innermost frames of drivers on the current stack, at most `most`. NULL: none are known. */
+    /* The innermost frames of drivers on the current stack, at most `most`. NULL: none are
+     * known. */
     size_t (*frames)(uintptr_t *pc, size_t most);
-    /* Finds routines of upper rooms that a PE driver may import, by name; they take precedence over
-     * those here. NULL: none. */
+    /* Finds routines of upper rooms that a PE driver may import, by name; they take precedence
+     * over those here. NULL: none. */
     void *(*find)(const char *name);
     /* When a deadlock is reported, receives which thread waits for what, line by line; NULL:
      * dropped. */

@@ -31,7 +31,7 @@ struct nt_held_lock {
     enum nt_lock_kind kind;
     uint8_t old_irql;
     uintptr_t caller; /* with special pool: who has taken it; else 0 */
-    ULONG_PTR mark; /* the word that a release restores: not 0 if ExInterlockedXxx use it, too */
+    ULONG_PTR mark;   /* the word that a release restores: not 0 if ExInterlockedXxx use it, too */
 };
 
 struct nt_processor {

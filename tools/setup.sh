@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Make sure that what the project needs is installed. Usage: tools/setup.sh build|all
-# build: to build and run; all: also to check. Installs Debian packages as root or by a sudo that asks nothing, else says
+# Make sure that what the project needs is installed. Usage: tools/setup.sh build|drivers|all
+# build: to build and run; drivers: also what drivers are built by and fuzzed with; all: also to check. Installs Debian packages as root or by a sudo that asks nothing, else says
 # what is missing. Exits 1 if something still is. Prints nothing and takes no time when nothing is missing.
 set -u
 
@@ -35,12 +35,13 @@ missing() {
     library_is libseccomp || echo libseccomp-dev
     header_is Zydis/Zydis.h || echo libzydis-dev
     library_is cmocka || echo libcmocka-dev
-    [ "$1" = all ] || return 0
+    [ "$1" != build ] || return 0
     command_is x86_64-w64-mingw32-gcc || echo gcc-mingw-w64-x86-64
     command_is x86_64-w64-mingw32-g++ || echo g++-mingw-w64-x86-64
     command_is clang || echo clang
     command_is lld-link || echo lld
     fuzzer_is || echo libclang-rt-dev
+    [ "$1" = all ] || return 0
     command_is clang-format || echo clang-format
     command_is clang-tidy || echo clang-tidy
     command_is cppcheck || echo cppcheck
@@ -70,9 +71,9 @@ install() {
 }
 
 case "${1-}" in
-build | all) ;;
+build | drivers | all) ;;
 *)
-    echo "usage: tools/setup.sh build|all" >&2
+    echo "usage: tools/setup.sh build|drivers|all" >&2
     exit 2
     ;;
 esac

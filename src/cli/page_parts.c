@@ -103,8 +103,8 @@ static void keep_screens(struct cli_session *session)
 /* ---- memory ---- */
 
 /* `report` of an adapter, or the memory of the machine (NULL). */
-static bool write(struct cli_session *session, const enum dxgk_report *report, unsigned adapter,
-                  enum dxgk_memory_form form, FILE *out)
+static bool write_part(struct cli_session *session, const enum dxgk_report *report,
+                       unsigned adapter, enum dxgk_memory_form form, FILE *out)
 {
     return report ? dxgk_machine_write_report(session->machine, adapter, *report, form, out)
                   : dxgk_machine_write_memory(session->machine, form, out);
@@ -116,7 +116,7 @@ static char *text_of(struct cli_session *session, const enum dxgk_report *report
 {
     char *text = NULL;
     FILE *memory = open_memstream(&text, bytes);
-    bool good = memory && write(session, report, adapter, form, memory);
+    bool good = memory && write_part(session, report, adapter, form, memory);
 
     if (memory && fclose(memory) == 0 && good)
         return text;

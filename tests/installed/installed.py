@@ -3,9 +3,11 @@
 """What a user does with an installed dxgkhost, in an empty folder. Usage: installed.py CASE BUILD
 
 Cases: elf, windows (the example, by make and pkg-config), package (by the CMake package, and a driver that traces with WPP),
-embed (a program with the library). Each installs BUILD into a folder of its own first."""
+embed (a program with the library), ci (the steps of examples/ci). Each installs BUILD into a folder of its own first."""
+import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -116,6 +118,46 @@ def windows(user):
         expect(modules and set(modules) <= {"ntoskrnl.exe", "hal.dll"}, f"{image.name} imports {modules}")
         user.drive(image)
         print(f"{image.name}: imports {', '.join(modules)}; PASS")
+
+
+def ci(user):
+    """The steps of a driver's continuous integration, as docs/ci.md has them, for the NPU; and what they say of a mistake."""
+    examples = user.prefix / "share" / "dxgkhost" / "examples"
+    folder = user.folder / "npu-ci"
+    shutil.copytree(examples / "npu", folder)
+    shutil.copy(examples / "ci" / "driver-ci.sh", folder)
+    environment = dict(user.environment, PATH=f"{user.prefix / 'bin'}:{os.environ['PATH']}", CMAKE_PREFIX_PATH=str(user.prefix), DRIVER="npu", SEEDS="1..6",
+                       SHARDS="2", SECONDS_OF_FUZZ="5")
+
+    def step(name, status=0, **more):
+        done = subprocess.run(["sh", "driver-ci.sh", name], cwd=folder, env={**environment, **more}, capture_output=True, text=True, check=False)
+        expect(done.returncode == status, f"{name}: {done.returncode}, not {status}\n{done.stdout}\n{done.stderr}")
+        return done.stdout
+
+    for file in ("github.yml", "gitlab.yml"): # they name these steps, and all of them
+        steps = set(re.findall(r"sh driver-ci\.sh (\w+)", (examples / "ci" / file).read_text(encoding="utf-8")))
+        expect(steps == {"build", "run", "explore", "fuzz"}, f"{file}: {steps}")
+    step("build")
+    forms = [form for form in ("so", "sys") if (folder / "build" / f"npu.{form}").exists()]
+    expect("so" in forms, forms)
+    step("run")
+    step("explore", SHARD="2")
+    if (user.prefix / "bin" / "dxgkhost-fuzz").exists() or list(user.prefix.rglob("dxgkhost-fuzz")):
+        step("fuzz")
+        expect(any((folder / "ci-results" / "corpus").iterdir()), "fuzz left no corpus")
+    for form in forms:
+        for name in (f"run-{form}.html", f"run-{form}.json", f"run-{form}.xml", f"run-{form}.sarif", f"explore-{form}-2.json", f"explore-{form}-2.sarif"):
+            expect((folder / "ci-results" / name).stat().st_size > 0, name)
+    work = folder / "work.c"
+    work.write_text(work.read_text(encoding="utf-8").replace("    Notify(Adapter, &data);\n}", "    Notify(Adapter, &data);\n    Notify(Adapter, &data);\n}", 1), encoding="utf-8")
+    step("build")
+    step("run", status=3)
+    result = json.loads((folder / "ci-results" / "run-so.sarif").read_text(encoding="utf-8"))["runs"][0]["results"][0]
+    place = result["locations"][0]["physicalLocation"]
+    expect(result["ruleId"] == "SUBMIT-044" and place["artifactLocation"]["uri"].endswith("work.c") and place["region"]["startLine"] > 1, result)
+    step("explore", status=3, SHARD="1")
+    expect("usage" in subprocess.run(["sh", "driver-ci.sh", "other"], cwd=folder, capture_output=True, text=True, check=False).stderr, "another step")
+    print("the steps of examples/ci: PASS")
 
 
 WPP_PROJECT = """\
@@ -289,7 +331,7 @@ def embed(user):
 
 
 def main():
-    cases = {"elf": elf, "windows": windows, "package": package, "embed": embed}
+    cases = {"elf": elf, "windows": windows, "package": package, "embed": embed, "ci": ci}
     if len(sys.argv) != 3 or sys.argv[1] not in cases:
         print(__doc__, file=sys.stderr)
         return 2

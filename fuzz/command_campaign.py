@@ -90,10 +90,14 @@ def base(options, verb, driver, workload):
     return words if verb == "inspect" else words + [workload]
 
 
+# What needs a process of its own, or somebody who ends it.
+NOT_TRIED = ("--help", "--version", "--no-supervisor", "--watch", "--gdb", "--break", "--until")
+
+
 def wanted_options(run, known, verb):
     """Options of this subcommand with values that they want."""
     words, alone = [], ("-j", "--shard", "--stop-after", "--seeds", "--json", "--virtual-limit")
-    fits = [(option, takes) for option, takes in known if option not in ("--help", "--version", "--no-supervisor") and (not takes or option in GOOD)
+    fits = [(option, takes) for option, takes in known if option not in NOT_TRIED and (not takes or option in GOOD)
             and (verb == "explore" or option not in alone) and (verb != "explore" or option != "--seed")
             and (verb != "inspect" or not option.startswith(("--script", "--report", "--power", "--trace", "--limit")))]
     for option, takes in run.chance.sample(fits, run.chance.choice((1, 2, 3, 5, 8))):
@@ -105,7 +109,7 @@ def random_options(run, known, paths):
     words = []
     for _ in range(run.chance.choice((0, 1, 1, 2, 3, 5, 8))):
         option, takes = run.chance.choice(known)
-        if option in ("--help", "--version", "--no-supervisor"):
+        if option in NOT_TRIED:
             continue
         words.append(option)
         if takes and run.chance.random() < 0.95 or run.chance.random() < 0.02:

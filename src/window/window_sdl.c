@@ -55,12 +55,25 @@ static void press(struct window *w, int key)
     pthread_mutex_unlock(&w->lock);
 }
 
+/* Where there is no display, SDL draws into memory, where nobody sees it, nor ends the run. */
+static bool nobody_sees(void)
+{
+    const char *driver = SDL_GetCurrentVideoDriver();
+
+    return !getenv("SDL_VIDEODRIVER") && driver &&
+           (strcmp(driver, "offscreen") == 0 || strcmp(driver, "dummy") == 0);
+}
+
 static bool create(struct shown *s)
 {
     SDL_SetHint(SDL_HINT_NO_SIGNAL_HANDLERS, "1");
     SDL_SetHint(SDL_HINT_RENDER_SCALE_QUALITY, "linear");
     if (SDL_Init(SDL_INIT_VIDEO) != 0)
         return false;
+    if (nobody_sees()) {
+        SDL_SetError("there is no display (DISPLAY, WAYLAND_DISPLAY)");
+        return false;
+    }
     s->window = SDL_CreateWindow("dxgkhost", SDL_WINDOWPOS_CENTERED, SDL_WINDOWPOS_CENTERED,
                                  FIRST_W, FIRST_H, SDL_WINDOW_RESIZABLE);
     s->renderer = s->window ? SDL_CreateRenderer(s->window, -1, SDL_RENDERER_SOFTWARE) : NULL;

@@ -43,7 +43,7 @@ def driver(name, form):
 
 def run(words, stdin="", environment=None, cwd=SOURCE):
     done = subprocess.run(words, input=stdin, capture_output=True, text=True, errors="replace", timeout=240, check=False, cwd=cwd,
-                          env=dict(os.environ, **(environment or {})))
+                          env=dict(os.environ, NO_COLOR="1", **(environment or {})))
     done.text = f"{done.stdout}\n{done.stderr}"
     return done
 

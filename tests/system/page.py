@@ -16,7 +16,7 @@ SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file_
 BUILD = ""
 SANITIZED = False
 VOID = {"meta", "img", "br", "hr"}
-OUTSIDE = re.compile(r"https://ui\.perfetto\.dev|https://learn\.microsoft\.com/windows-hardware/drivers/ddi/[a-z0-9_]+/n[acefs]-[a-z0-9_-]+")
+OUTSIDE = re.compile(r"https://ui\.perfetto\.dev|https://learn\.microsoft\.com/windows-hardware/drivers/(?:ddi/[a-z0-9_]+/n[acefs]-[a-z0-9_-]+|debugger/bug-check-0x[a-z0-9_-]+)")
 MOST_BYTES = 8000000
 STOPPED = 5  # the exit status where the driver stopped the machine
 

@@ -153,7 +153,7 @@ def watched(folder, tail, *options, driver="drivers/bootfb.so"):
 
 
 def refused(expect, words, line, **environment):
-    done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL, env={**os.environ, **environment})
+    done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL, env={name: value for name, value in {**os.environ, **environment}.items() if value is not None})
     if done.returncode != expect or words not in done.stderr:
         fail(f"exit status {done.returncode}, not {expect}, or {words!r} is missing: {done.stdout}{done.stderr}")
 
@@ -236,7 +236,8 @@ def case_refused():
     """What cannot be watched says why."""
     with tempfile.TemporaryDirectory() as folder:
         line = command(folder, "", "--watch")
-        refused(1, "--watch: no window: ", line, DISPLAY=":0.does-not-exist", SDL_VIDEODRIVER="x11")
+        refused(4, "--watch: no window: ", line, DISPLAY=":0.does-not-exist", SDL_VIDEODRIVER="x11")
+        refused(4, "--watch: no window: there is no display", line, DISPLAY=None, WAYLAND_DISPLAY=None, SDL_VIDEODRIVER=None)
         refused(2, "an isolated run has no window: --watch", [*line, "--isolate"])
         refused(2, "inspect runs no workload: --watch", [line[0], "inspect", line[2], "--watch"])
         refused(2, "not an option of explore: --watch", [line[0], "explore", *line[2:], "--seeds", "1"])

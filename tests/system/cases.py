@@ -1168,6 +1168,11 @@ def case_fails():
             fail(whole)
         if sum(explored("drivers/refgpu.so", "--seeds", "3..4", "--fail-allocation=40..42", "--shard", f"{i}/4", expect=0)[0]["run"] for i in range(1, 5)) != 6:
             fail("the shards are not the whole")
+        fails = next(n for n in range(300, 3000, 20) if run("burst.lua", "--fail-allocation", str(n), "--out", folder, expect=None).returncode == 1)
+        explored("drivers/refgpu.so", "--seeds=1", f"--fail-allocation={fails}..{fails}", expect=0)  # that the workload fails for it is none
+        last, _ = explored("tests/planted/wrong_tag.so", "--seeds=1..2", "--stress", "--fail-allocation=1500..1503", "--shard=8/8", expect=5)
+        if (last["run"], last["failures"][0]["seed"], last["failures"][0]["allocation"]) != (1, 2, 1503):
+            fail(last)
         found, done = explored("tests/planted/wrong_tag.so", "--seeds=1..2", "--stress", "--fail-allocation=1500..1503", "-j1", expect=5)
         first = found["failures"][0]
         if (found["run"], first["seed"], first["allocation"]) != (8, 1, 1500) or not first["command"].endswith("--seed 1 --fail-allocation 1500"):

@@ -17,6 +17,11 @@ header_is() {
     echo "#include <$1>" | gcc -E -x c - >/dev/null 2>&1
 }
 
+# Of the system's Python: another one does not see what Debian installs.
+python_module_is() {
+    python3 -c "import $1" >/dev/null 2>&1 || /usr/bin/python3 -c "import $1" >/dev/null 2>&1
+}
+
 fuzzer_is() {
     ls "$(clang --print-resource-dir 2>/dev/null)"/lib/linux/libclang_rt.fuzzer-*.a >/dev/null 2>&1
 }
@@ -51,6 +56,8 @@ missing() {
     library_is sdl2 || echo libsdl2-dev
     command_is Xvfb || echo xvfb
     command_is gdb || echo gdb
+    python_module_is markdown_it || echo python3-markdown-it
+    python_module_is pygments || echo python3-pygments
 }
 
 as_root() {

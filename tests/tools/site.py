@@ -56,6 +56,8 @@ def case_broken():
         (root / "docs/spec/rules").mkdir(parents=True)
         for name in ("admission", "not-in-force", "evidence", "rules/submission"):
             (root / f"docs/spec/{name}.tsv").write_text((SOURCE / f"docs/spec/{name}.tsv").read_text(encoding="utf-8").split("\n", 1)[0] + "\n", encoding="utf-8")
+        with open(root / "docs/spec/rules/submission.tsv", "a", encoding="utf-8") as file:
+            file.write("SUBMIT-001\t-\tx\tRule.\tdecision\tTest.\n")
         for name in ("README", "submission"):
             (root / f"docs/spec/{name}.md").write_text("# Rules\n", encoding="utf-8")
         (root / "a.c").write_text("int a;\n", encoding="utf-8")
@@ -66,7 +68,7 @@ def case_broken():
         if done.returncode != 0 or "https://x.org/y#z (README.md)" not in done.stdout or not all(made_of):
             fail(done.stdout + done.stderr)
         bad = {"[a](b.c)": "no such file", "[a](#two)": "the page has no such part", "[a](docs/spec/README.md#none)": "the page has no such part",
-               "![a](x.png)": "no such file", "[a](/a.c)": "not relative", "[a](ftp://x.org/a)": "neither a file nor https"}
+               "![a](x.png)": "no such file", "[a](/a.c)": "not relative", "[a](ftp://x.org/a)": "neither a file nor https", "SUBMIT-002, but SUBMIT-001": "no such rule"}
         for link, why in bad.items():
             (root / "README.md").write_text(f"{good}\n- good\n- {link}\n", encoding="utf-8")
             done = site(root / "tools" / "site", "--check")

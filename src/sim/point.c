@@ -14,6 +14,7 @@
 #include "util/rng.h"
 
 #define MAX_SPINS 50000000u /* spins without any event or other work that count as a hang */
+#define TURN_NS   1000u     /* of a stall, after which others get a turn */
 
 /* The seed decides who runs next: another processor, or another thread of this one. */
 static void end_of_slice(struct sim_core *core)
@@ -67,6 +68,35 @@ void sim_point_slow(struct sim_machine *m)
     sim_refuel(core);
 }
 
+/* Whether nothing but this context can run before the next event is due. */
+static bool is_alone(const struct sim_core *core)
+{
+    const struct sim_machine *m = &core->public;
+    const struct processor *here = &core->processor[m->processor];
+
+    if (!list_empty(&here->interrupts) || !list_empty(&here->dpcs))
+        return false;
+    for (unsigned i = 0; i < m->processors; i++)
+        if (i != m->processor && sim_processor_has_work(core, i))
+            return false;
+    return core->ready_count == 0;
+}
+
+/* How far a stall that lasts until `end` may go on in one step: to the next event, to where the call is overdue or the run ends,
+ * and while there is somebody else, who gets a turn at least that often, for a microsecond. */
+static uint64_t stall_step(const struct sim_core *core, uint64_t end)
+{
+    const struct sim_machine *m = &core->public;
+    uint64_t due = sim_next_due(core);
+    uint64_t step = due < end && due > m->now ? due : end;
+
+    if (step - m->now > TURN_NS && !is_alone(core))
+        return m->now + TURN_NS;
+    if (m->inside && m->deadline >= m->now && m->deadline < step)
+        step = m->deadline + 1;
+    return core->until > m->now && core->until < step ? core->until : step;
+}
+
 void sim_stall(uint64_t ns)
 {
     struct sim_machine *m = sim_current;
@@ -74,12 +104,8 @@ void sim_stall(uint64_t ns)
     uint64_t end = m->now + ns;
 
     while (m->now < end) {
-        uint64_t due = sim_next_due(core);
-        uint64_t step = due < end && due > m->now ? due : end;
+        uint64_t step = stall_step(core, end);
 
-        /* While stalling, others get a turn at least every microsecond. */
-        if (step - m->now > 1000)
-            step = m->now + 1000;
         sim_pause_before(core, step);
         m->now = step;
         core->refuelled = core->slice; /* this slice is over */

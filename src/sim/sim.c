@@ -16,17 +16,18 @@
 
 #define DEFAULT_STACK (SIM_ASAN ? 1024u * 1024u : 256u * 1024u)
 
+/* Where this thread's stack is, for the sanitizer. Once a thread: for the first one it is read from /proc/self/maps. */
 static void host_stack(struct fiber *host)
 {
 #if SIM_ASAN
+    static _Thread_local void *stack;
+    static _Thread_local size_t bytes;
     pthread_attr_t attributes;
-    void *stack;
-    size_t bytes;
 
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-        return;
-    pthread_attr_getstack(&attributes, &stack, &bytes);
-    pthread_attr_destroy(&attributes);
+    if (!stack && pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &stack, &bytes);
+        pthread_attr_destroy(&attributes);
+    }
     host->stack = stack;
     host->stack_bytes = bytes;
 #else

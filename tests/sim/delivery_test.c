@@ -66,6 +66,41 @@ TEST_WITH(fiber, events_stay_in_order_when_others_are_cancelled)
     }
 }
 
+/* Time that passes for nobody else passes at once; a stall ends on time whatever comes meanwhile. */
+TEST_WITH(fiber, a_stall_alone_goes_from_event_to_event)
+{
+    const uint64_t from = sim_now(), points = sim_current->points;
+
+    begin_story();
+    memset(event, 0, sizeof(event));
+    event[0].fire = tell_event;
+    event[1].fire = tell_event;
+    CHECK(sim_event_arm(&event[0], from + 300000000) && sim_event_arm(&event[1], from + 1000000001));
+    sim_stall(1000000000);
+    CHECK(story_is("a") && sim_now() == from + 1000000000);
+    CHECK(sim_current->points - points <= 3);
+    sim_event_cancel(&event[1]);
+}
+
+static void count_turns(void *arg)
+{
+    unsigned *turns = arg;
+
+    for (; *turns < 1000; ++*turns)
+        sim_stall(500);
+}
+
+TEST_WITH(fiber, a_stall_lets_others_run)
+{
+    unsigned turns = 0;
+
+    sim_thread_release(sim_thread_create("other", SIM_THREAD_KERNEL, count_turns, &turns));
+    sim_stall(100000);
+    CHECK(turns >= 20);
+    while (turns < 1000)
+        sim_stall(500);
+}
+
 /* ---- deferred calls ---- */
 
 static struct sim_dpc dpc[4];

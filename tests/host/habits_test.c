@@ -124,7 +124,7 @@ static void blitter_work(struct client *c)
 /* ---- a client of the compute driver ---- */
 
 #define BUFFERS 4u
-#define BYTES   0x300000u /* more than a leaf table covers */
+#define BYTES   0x202000u /* more than a leaf table covers */
 
 struct compute {
     D3DKMT_HANDLE device, context, queue, queue_fence, fence;

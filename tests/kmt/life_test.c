@@ -262,7 +262,9 @@ static void race(struct client *c)
 
 TEST(use_and_destruction_race)
 {
-    for (uint64_t seed = 1; seed <= 200; seed++) {
+    const uint64_t seeds = getenv("DXGK_LONG") ? 1000 : 80;
+
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
         struct dxgk_machine_config config;
         struct machine m;
 

@@ -10,6 +10,7 @@
 #include "sim/wait.h"
 
 #define SECOND 1000000000ull
+#define BUSY   (SECOND / 5) /* how long the other thread has something to do */
 
 static struct sim_machine *machine(void)
 {
@@ -32,7 +33,7 @@ static bool over;
 static void busy(void *arg)
 {
     (void)arg;
-    while (!over || sim_now() < 10 * SECOND)
+    while (!over || sim_now() < BUSY)
         sim_point();
 }
 
@@ -58,8 +59,8 @@ TEST(a_run_ends_beside_a_thread_that_does_not)
     sim_thread_release(sim_thread_create("busy", SIM_THREAD_KERNEL, busy, NULL));
     sim_thread_release(sim_thread_create("short", SIM_THREAD_KERNEL, short_work, NULL));
     CHECK(sim_run(is_over, NULL, SIM_FOREVER) == SIM_DONE);
-    CHECK(sim_now() < SECOND);
-    CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_DEADLOCK && sim_now() >= 10 * SECOND);
+    CHECK(sim_now() < BUSY / 10);
+    CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_DEADLOCK && sim_now() >= BUSY);
     destroy(m);
 }
 

@@ -8,6 +8,7 @@
 #include "sim/thread.h"
 #include "vidsch/support/fixture.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- out of memory ---- */
@@ -450,9 +451,10 @@ static void random_clients(struct fixture *f)
 
 TEST(random_runs)
 {
+    const uint64_t seeds = getenv("DXGK_LONG") ? 1000 : 15;
     uint32_t total[CALL_KINDS] = {0};
 
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
         struct vidsch_tdr_settings tdr = {
             .level = 3, .debug_mode = 3, .limit_count = 1000, .enable_preemption = true};
 

@@ -127,6 +127,31 @@ def case_entries(form):
             fail(f"{plain.text}\n{text}\nare not the same run")
 
 
+def case_stress(form):
+    """A seed that fails under stress, in an image that was not compiled for it, fails in gdb at the same time; breakpoints, some of them where
+    the host stops the image itself, change nothing."""
+    can_debug()
+    path = driver("preempted", form)
+    with tempfile.TemporaryDirectory() as folder:
+        key = os.path.join(folder, "lost.reg")
+        with open(key, "w", encoding="utf-8") as file:
+            file.write('[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\preempted]\n"Lost"=4:01000000\n')
+        words = [os.path.join(BUILD, "dxgkhost"), "run", path, os.path.join(SOURCE, "workloads", "burst.lua"), "--device",
+                 os.path.join(BUILD, "devices", "refgpu.so"), "--registry", key, "--out", folder, "--stress"]
+        for seed in range(1, 61):
+            plain = run(words + ["--seed", str(seed)])
+            if plain.returncode != 0:
+                break
+        broken = re.findall(r"bug check NT-166.*\n.* at [\d.]+ ms", plain.text)
+        if not broken:
+            fail(f"{plain.text}\nno update was lost with 60 seeds")
+        text = session(words + ["--seed", str(seed), "--gdb"], "tbreak DxgkDdiInterruptRoutine", "run", "break DxgkDdiSubmitCommandVirtual",
+                       "break *count", "ignore 3 40", "continue", "continue", "continue", "stepi", "stepi", "delete", "continue")
+        in_order(text, r"breakpoint 1, ", r"Breakpoint [23], ", r"Breakpoint [23], ", r"Breakpoint [23], ", "exited with code 05")
+        if broken[0] not in text or figures(plain.stdout) != figures(text):
+            fail(f"{plain.text}\n{text}\nare not the same run")
+
+
 def case_rules(form):
     """A stop where a rule is broken and where a driver faults, in its code and with its callers."""
     can_debug()

@@ -172,6 +172,13 @@ struct dxgk_machine_config {
     void (*frame)(void *context, const struct dxgk_frame *frame);
     /* Record which code of drivers runs (dxgkhost/fuzz.h). */
     bool coverage;
+    /* Tells, with source_context, in which function the byte at `offset` of a Windows image is that
+     * has no lines itself, and its place as "path:line"; "" for what is not known. It is called in
+     * the middle of a report, must not call the machine, and should answer within some seconds.
+     * NULL: nobody tells. */
+    void (*source)(void *context, const char *image, uint64_t offset, char *function,
+                   size_t function_bytes, char *place, size_t place_bytes);
+    void *source_context;
 };
 
 /* Call a function at a virtual time, which is not before that of now; it runs as those of the

@@ -231,6 +231,9 @@ static bool create_services(struct dxgk_machine *machine)
         return false;
     if (machine->config.coverage && !loader_coverage_enable())
         return false;
+    if (machine->config.source &&
+        !loader_on_source(machine->config.source, machine->config.source_context))
+        return false;
     return ddi_install(&hooks);
 }
 

@@ -102,6 +102,13 @@ bool loader_symbolize(uintptr_t pc, char *text, size_t bytes);
 bool loader_frame(uintptr_t pc, bool returns, char *text, size_t bytes);
 /* "submit.c:85" of an address in an image with debug information; under the same terms. */
 bool loader_source_line(uintptr_t pc, char *text, size_t bytes);
+/* Tells of a Windows image, which has no lines itself, in which function the byte at `offset` is,
+ * and its place as "path:line"; either becomes "" where it is not known. It is called for reports,
+ * in any state of the machine. */
+typedef void loader_source(void *context, const char *image, uint64_t offset, char *function,
+                           size_t function_bytes, char *place, size_t place_bytes);
+/* Who tells it in this machine. False: out of memory. */
+bool loader_on_source(loader_source *source, void *context);
 /* The import that an image has called, by the return address of the call and, where the call does
  * not tell, the address of the routine (0: not known). False: not found. For reports: works in any
  * state of the machine. */

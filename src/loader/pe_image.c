@@ -56,6 +56,7 @@ NTSTATUS pe_image_prepare(struct loader_image *image, const struct pe_file *file
         status = pe_read_symbols(&image->symbols, pe, file);
     if (NT_SUCCESS(status))
         image->lines = pe_read_lines(file);
+    image->nameless = file->header.symbols == 0;
     return status;
 }
 

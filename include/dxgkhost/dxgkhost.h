@@ -73,6 +73,13 @@ enum dxgk_iommu_flags {
  * says on which version), or as this host decided before, which depends on less. */
 enum dxgk_windows { DXGK_WINDOWS_OBSERVED, DXGK_WINDOWS_DOCUMENTED };
 
+/* Where code comes from; "": not known. */
+struct dxgk_source {
+    char function[256];
+    char inlined[256]; /* the innermost of the functions that were inlined there */
+    char line[512];    /* "path:line" */
+};
+
 struct dxgk_machine_config {
     uint32_t size;         /* of this structure; set by dxgk_machine_config_init */
     uint64_t seed;         /* default 1 */
@@ -172,12 +179,10 @@ struct dxgk_machine_config {
     void (*frame)(void *context, const struct dxgk_frame *frame);
     /* Record which code of drivers runs (dxgkhost/fuzz.h). */
     bool coverage;
-    /* Tells, with source_context, in which function the byte at `offset` of a Windows image is that
-     * has no lines itself, and its place as "path:line"; "" for what is not known. It is called in
-     * the middle of a report, must not call the machine, and should answer within some seconds.
-     * NULL: nobody tells. */
-    void (*source)(void *context, const char *image, uint64_t offset, char *function,
-                   size_t function_bytes, char *place, size_t place_bytes);
+    /* Fills in, with source_context, where the byte at `offset` of a Windows image comes from that
+     * has no lines itself. It is called in the middle of a report, must not call the machine, and
+     * should answer within some seconds. NULL: nobody knows. */
+    void (*source)(void *context, const char *image, uint64_t offset, struct dxgk_source *source);
     void *source_context;
 };
 

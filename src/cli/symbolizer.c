@@ -24,7 +24,7 @@ extern char **environ;
 struct answer {
     uint64_t offset;
     bool there;
-    char function[256], place[512];
+    struct dxgk_source source;
 };
 
 struct symbolizer {
@@ -189,18 +189,22 @@ static void take_place(char *to, size_t bytes, const char *line, size_t length)
             *at = '/';
 }
 
-/* Two lines for each function, from the innermost one that was inlined outwards: the place is that
- * of the first one, the function that of the last. */
-static void take(struct answer *answer, const char *text)
+/* Two lines for each function, from the innermost one that was inlined outwards: the line is that
+ * of the first one. */
+static void take(struct dxgk_source *source, const char *text)
 {
-    for (bool first = true; *text && *text != '\n'; first = false) {
+    for (unsigned functions = 0; *text && *text != '\n'; functions++) {
         size_t length;
         const char *line = next_line(&text, &length);
 
-        take_function(answer->function, sizeof(answer->function), line, length);
+        take_function(source->function, sizeof(source->function), line, length);
+        if (functions == 0)
+            take_function(source->inlined, sizeof(source->inlined), line, length);
         line = next_line(&text, &length);
-        if (first)
-            take_place(answer->place, sizeof(answer->place), line, length);
+        if (functions == 0)
+            take_place(source->line, sizeof(source->line), line, length);
+        if (*text == '\n' && functions == 0)
+            source->inlined[0] = '\0'; /* it is the only one */
     }
 }
 
@@ -217,7 +221,7 @@ static bool fetch(struct symbolizer *s, struct answer *answer)
         if (s->owed > 1)
             forget_to(s, behind);
     }
-    take(answer, s->text);
+    take(&answer->source, s->text);
     forget_to(s, behind);
     return true;
 }
@@ -231,8 +235,7 @@ static void say_why(struct symbolizer *s)
     s->tells = false;
 }
 
-static void tell(void *context, const char *image, uint64_t offset, char *function,
-                 size_t function_bytes, char *place, size_t place_bytes)
+static void tell(void *context, const char *image, uint64_t offset, struct dxgk_source *source)
 {
     struct symbolizer *s = context;
     struct answer *answer = &s->answer[(offset ^ offset >> 8) % ANSWERS];
@@ -248,8 +251,7 @@ static void tell(void *context, const char *image, uint64_t offset, char *functi
                             "follows has no lines of source\n");
         }
     }
-    snprintf(function, function_bytes, "%s", answer->function);
-    snprintf(place, place_bytes, "%s", answer->place);
+    *source = answer->source;
 }
 
 static void look_for_lines(struct symbolizer *s, const char *driver)

@@ -281,8 +281,22 @@ static void place_in_source(const struct loader_image *image, uint64_t offset, c
                             size_t bytes)
 {
     if (image->lines ? !lines_find_path(image->lines, offset, text, bytes)
-                     : !loader_source_place(image, offset, text, bytes))
+                     : !loader_source_line_of(image, offset, text, bytes))
         text[0] = '\0';
+}
+
+/* "a.sys!f+0x42" becomes "a.sys!g (inlined into f)+0x42", where g was inlined. */
+static void name_inlined(const struct loader_image *image, uint64_t offset, char *text, size_t bytes)
+{
+    char inlined[256], whole[512];
+    const char *function = strchr(text, '!'), *end = strrchr(text, '+');
+
+    if (!function || !end || image->lines ||
+        !loader_source_inlined(image, offset, inlined, sizeof(inlined)))
+        return;
+    snprintf(whole, sizeof(whole), "%.*s!%s (inlined into %.*s)%s", (int)(function - text), text,
+             inlined, (int)(end - function - 1), function + 1, end);
+    snprintf(text, bytes, "%s", whole);
 }
 
 /* `returns`: the address is the one behind a call. */
@@ -293,6 +307,7 @@ bool loader_frame(uintptr_t pc, bool returns, char *text, size_t bytes)
 
     if (!loader_symbolize(pc, text, bytes))
         return false;
+    name_inlined(image, pc - returns - image->base, text, bytes);
     used = strlen(text);
     if (bytes - used < sizeof(" (a:1)"))
         return true;
@@ -315,7 +330,7 @@ bool loader_source_line(uintptr_t pc, char *text, size_t bytes)
         return false;
     if (image->lines)
         return lines_find(image->lines, pc - image->base, text, bytes);
-    if (!loader_source_place(image, pc - image->base, place, sizeof(place)))
+    if (!loader_source_line_of(image, pc - image->base, place, sizeof(place)))
         return false;
     slash = strrchr(place, '/');
     snprintf(text, bytes, "%s", slash ? slash + 1 : place);

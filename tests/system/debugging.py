@@ -203,7 +203,7 @@ def case_pdb():
             return [os.path.join(BUILD, "dxgkhost"), verb, mine, workload, "--device", os.path.join(BUILD, "examples", "blitter_device.so"), "--registry",
                     registry, "--out", os.path.join(folder, "out"), *options]
 
-        frames = r"^ +faults\.sys!BreakAt\+0x[0-9a-f]{1,3} \(faults\.c:\d+\)\n +faults\.sys!FaultsDpcRoutine\+0x[0-9a-f]+ \(faults\.c:(\d+)\)$"
+        frames = r"^ +faults\.sys!Break \(inlined into BreakAt\)\+0x[0-9a-f]{1,3} \(faults\.c:\d+\)\n +faults\.sys!FaultsDpcRoutine\+0x[0-9a-f]+ \(faults\.c:(\d+)\)$"
         for options in ((), ("--isolate",), ("--no-supervisor",)):
             done = run(words("run", *options))
             if options == ("--isolate",) and done.returncode == 4:

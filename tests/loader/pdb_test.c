@@ -16,17 +16,14 @@ static char *image, *pdb; /* their bytes */
 static size_t image_bytes, pdb_bytes;
 static char folder[64], image_path[PATH], pdb_path[PATH];
 
-static char *read_file(const char *name, size_t *bytes)
+/* NULL: it is not there. */
+static char *read_file(const char *path, size_t *bytes)
 {
-    const char *build = getenv("DXGK_BUILD");
-    char path[PATH];
-    FILE *file;
+    FILE *file = fopen(path, "rb");
     char *read;
 
-    snprintf(path, sizeof(path), "%s/tests/drivers/msvc/%s", build ? build : ".", name);
-    file = fopen(path, "rb");
     if (!file)
-        skip();
+        return NULL;
     read = malloc(4u << 20);
     CHECK(read);
     *bytes = fread(read, 1, 4u << 20, file);
@@ -58,8 +55,16 @@ static char *record(void)
 /* The path of the record leads nowhere, unless the test says where. */
 static int begin(void)
 {
-    image = read_file("faults.sys", &image_bytes);
-    pdb = read_file("faults.pdb", &pdb_bytes);
+    const char *build = getenv("DXGK_BUILD");
+    char path[PATH];
+
+    snprintf(path, sizeof(path), "%s/tests/drivers/msvc/faults.sys", build ? build : ".");
+    image = read_file(path, &image_bytes);
+    pdb = image ? read_file(record() + 24, &pdb_bytes) : NULL; /* the image may be a copy */
+    if (!pdb) {
+        free(image);
+        skip();
+    }
     strcpy(folder, "/tmp/dxgkhost-pdb-XXXXXX");
     CHECK(mkdtemp(folder));
     snprintf(image_path, sizeof(image_path), "%s/f.sys", folder);

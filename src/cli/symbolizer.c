@@ -19,8 +19,6 @@
 #define PATIENCE_NS 3000000000u /* for one answer; the first one reads the PDB */
 #define LOOK_NS     200000u
 
-extern char **environ;
-
 struct answer {
     uint64_t offset;
     bool there;

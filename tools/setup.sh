@@ -45,6 +45,7 @@ missing() {
     command_is x86_64-w64-mingw32-g++ || echo g++-mingw-w64-x86-64
     command_is clang || echo clang
     command_is lld-link || echo lld
+    command_is llvm-symbolizer || echo llvm
     fuzzer_is || echo libclang-rt-dev
     [ "$1" = all ] || return 0
     command_is clang-format || echo clang-format

@@ -73,6 +73,13 @@ enum dxgk_iommu_flags {
  * says on which version), or as this host decided before, which depends on less. */
 enum dxgk_windows { DXGK_WINDOWS_OBSERVED, DXGK_WINDOWS_DOCUMENTED };
 
+/* Where code comes from; "": not known. */
+struct dxgk_source {
+    char function[256];
+    char inlined[256]; /* the innermost of the functions that were inlined there */
+    char line[512];    /* "path:line" */
+};
+
 struct dxgk_machine_config {
     uint32_t size;         /* of this structure; set by dxgk_machine_config_init */
     uint64_t seed;         /* default 1 */
@@ -172,6 +179,11 @@ struct dxgk_machine_config {
     void (*frame)(void *context, const struct dxgk_frame *frame);
     /* Record which code of drivers runs (dxgkhost/fuzz.h). */
     bool coverage;
+    /* Fills in, with source_context, where the byte at `offset` of a Windows image comes from that
+     * has no lines itself. It is called in the middle of a report, must not call the machine, and
+     * should answer within some seconds. NULL: nobody knows. */
+    void (*source)(void *context, const char *image, uint64_t offset, struct dxgk_source *source);
+    void *source_context;
 };
 
 /* Call a function at a virtual time, which is not before that of now; it runs as those of the

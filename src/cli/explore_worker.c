@@ -30,6 +30,7 @@
 #include "cli/isolate.h"
 #include "cli/pictures.h"
 #include "cli/session.h"
+#include "cli/symbolizer.h"
 #include "cli/verdict.h"
 #include "dxgkhost/recorder.h"
 
@@ -242,6 +243,7 @@ _Noreturn static void work(const struct explore_options *options, struct dxgk_re
     if (recorder)
         (void)dxgk_recorder_catch(recorder);
     run.config.recorder = recorder;
+    cli_symbolizer_begin(&run, false);
     if (broker >= 0 && !cli_isolate(broker, &why))
         _exit(CLI_HOST);
     run.config.depot = dxgk_depot_create(); /* optional: without it, runs are only slower */

@@ -40,11 +40,23 @@ static void cut(const char *text, size_t length, char *to, size_t bytes)
     snprintf(to, bytes, "%.*s", (int)length, text);
 }
 
+/* Behind "a (inlined into b)", if that is there. */
+static const char *place_of(const char *text, size_t length)
+{
+    static const char inlined[] = " (inlined into ";
+    const char *place = memmem(text, length, " (", 2);
+    const size_t rest = place ? (size_t)(text + length - place) : 0;
+
+    if (rest <= sizeof(inlined) || memcmp(place, inlined, sizeof(inlined) - 1) != 0)
+        return place;
+    return memmem(place + 1, rest - 1, " (", 2);
+}
+
 bool cli_stack_frame_next(const char **stack, struct cli_stack_frame *frame)
 {
     const char *text = *stack;
     const size_t length = strcspn(text, "\n");
-    const char *place = memmem(text, length, " (", 2), *end = place ? place : text + length;
+    const char *place = place_of(text, length), *end = place ? place : text + length;
     const char *function = memchr(text, '!', (size_t)(end - text));
     const char *offset = memmem(text, (size_t)(end - text), "+0x", 3);
 

@@ -9,7 +9,7 @@
 struct cli_stack_frame {
     char name[384];     /* "refgpu.so!submit+0x42" */
     char module[128];   /* "refgpu.so" */
-    char function[256]; /* "submit"; "": not known */
+    char function[256]; /* "submit", "ring (inlined into submit)"; "": not known */
     char path[512];     /* of the source, without "." and ".."; "": not known */
     uint64_t line;
 };

@@ -23,6 +23,7 @@
 #include "cli/session.h"
 #include "cli/usage.h"
 #include "cli/shared.h"
+#include "cli/symbolizer.h"
 #include "dxgkhost/recorder.h"
 
 #include <errno.h>
@@ -118,6 +119,7 @@ _Noreturn static void be_worker(struct cli_options *options,
     keep_core_small();
     sigprocmask(SIG_SETMASK, mask, NULL);
     (void)dxgk_recorder_catch(options->config.recorder); /* else its end has fewer words */
+    cli_symbolizer_begin(options, true);
     if (broker >= 0 && !cli_isolate(broker, &why)) {
         fprintf(stderr, "dxgkhost: --isolate: %s\n", why);
         status = CLI_HOST;
@@ -334,6 +336,7 @@ int cli_supervise(struct cli_options *options, int (*work)(struct cli_options *o
     if (options->unsupervised) {
         signal(SIGINT, on_interrupt);
         signal(SIGTERM, on_interrupt);
+        cli_symbolizer_begin(options, true);
         status = work(options);
     } else {
         options->config.recorder = dxgk_recorder_create();

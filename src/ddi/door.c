@@ -27,6 +27,7 @@
 #include "sim/sim.h"
 #include "sim/stack.h"
 #include "verify/refusal.h"
+#include "x64/traps/preempt.h"
 
 #include <string.h>
 
@@ -216,6 +217,8 @@ static NTSTATUS enter(struct ddi_record *call, uint8_t irql)
     call->irql_before = m->irql;
     if (irql > m->irql)
         sim_raise_irql(irql);
+    if (m->stress)
+        x64_preempt_wake();
     if (m->races)
         enter_in_order(m->races, call);
     nt_call_state(&call->state);

@@ -191,6 +191,18 @@ static size_t driver_frames(uintptr_t *pc, size_t most)
     return x64_driver_frames(loader_in_driver, pc, most);
 }
 
+static void tell_source(void *context, const char *image, uint64_t offset,
+                        struct loader_place *place)
+{
+    const struct dxgk_machine_config *config = &((const struct dxgk_machine *)context)->config;
+    struct dxgk_source source = {.function = ""};
+
+    config->source(config->source_context, image, offset, &source);
+    memcpy(place->function, source.function, sizeof(place->function));
+    memcpy(place->inlined, source.inlined, sizeof(place->inlined));
+    memcpy(place->line, source.line, sizeof(place->line));
+}
+
 static bool create_services(struct dxgk_machine *machine)
 {
     struct ram_config ram = {.bytes = machine->config.ram_bytes,
@@ -230,6 +242,8 @@ static bool create_services(struct dxgk_machine *machine)
     if (!machine->nt || !x64_create())
         return false;
     if (machine->config.coverage && !loader_coverage_enable())
+        return false;
+    if (machine->config.source && !loader_on_source(tell_source, machine))
         return false;
     return ddi_install(&hooks);
 }

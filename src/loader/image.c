@@ -10,6 +10,7 @@
 #include "loader/elf_image.h"
 #include "loader/file.h"
 #include "loader/lines.h"
+#include "loader/source.h"
 #include "loader/pe.h"
 #include "loader/symbols.h"
 #include "sim/machine.h"
@@ -68,6 +69,17 @@ struct coverage *loader_coverage(void)
     return loader ? loader->coverage : NULL;
 }
 
+bool loader_on_source(loader_source *source, void *context)
+{
+    struct loader *loader = loader_of_machine();
+
+    if (!loader)
+        return false;
+    loader->source = source;
+    loader->source_context = context;
+    return true;
+}
+
 /* ---- life ---- */
 
 static NTSTATUS load_elf(struct loader_image *image, const struct loader_file *file,
@@ -86,6 +98,16 @@ static NTSTATUS load_elf(struct loader_image *image, const struct loader_file *f
     return status;
 }
 
+/* About the functions and lines of this image. */
+static void ask_others(struct loader_image *image, const char *path)
+{
+    const struct loader *loader = loader_current();
+
+    image->path = loader->source ? realpath(path, NULL) : NULL;
+    image->source = loader->source;
+    image->source_context = loader->source_context;
+}
+
 static NTSTATUS load(struct loader_image *image, const char *path, unsigned options, char *error,
                      size_t error_bytes)
 {
@@ -96,6 +118,8 @@ static NTSTATUS load(struct loader_image *image, const char *path, unsigned opti
         return status;
     status = loader_file_is_pe(&file) ? pe_image_load(image, &file, options, error, error_bytes)
                                       : load_elf(image, &file, path, options, error, error_bytes);
+    if (image->pe && !image->lines)
+        ask_others(image, path);
     loader_file_free(&file);
     return status;
 }
@@ -143,6 +167,7 @@ void loader_image_unload(struct loader_image *image)
     loader_modules_close(image);
     symbol_table_finish(&image->symbols);
     lines_free(image->lines);
+    free(image->path);
     util_free(image->import);
     util_free(image->import_names);
     util_free(image);
@@ -240,6 +265,8 @@ bool loader_symbolize(uintptr_t pc, char *text, size_t bytes)
 
     if (!image)
         return false;
+    if (image->nameless && loader_source_name(image, pc - image->base, text, bytes))
+        return true;
     symbol = symbol_table_find(&image->symbols, pc - image->base);
     if (symbol)
         snprintf(text, bytes, "%s!%s+0x%llx", image->name, image->symbols.names + symbol->name,
@@ -247,6 +274,29 @@ bool loader_symbolize(uintptr_t pc, char *text, size_t bytes)
     else
         snprintf(text, bytes, "%s+0x%llx", image->name, (unsigned long long)(pc - image->base));
     return true;
+}
+
+/* "" if it is not known. */
+static void place_in_source(const struct loader_image *image, uint64_t offset, char *text,
+                            size_t bytes)
+{
+    if (image->lines ? !lines_find_path(image->lines, offset, text, bytes)
+                     : !loader_source_line_of(image, offset, text, bytes))
+        text[0] = '\0';
+}
+
+/* "a.sys!f+0x42" becomes "a.sys!g (inlined into f)+0x42", where g was inlined. */
+static void name_inlined(const struct loader_image *image, uint64_t offset, char *text, size_t bytes)
+{
+    char inlined[256], whole[512];
+    const char *function = strchr(text, '!'), *end = strrchr(text, '+');
+
+    if (!function || !end || image->lines ||
+        !loader_source_inlined(image, offset, inlined, sizeof(inlined)))
+        return;
+    snprintf(whole, sizeof(whole), "%.*s!%s (inlined into %.*s)%s", (int)(function - text), text,
+             inlined, (int)(end - function - 1), function + 1, end);
+    snprintf(text, bytes, "%s", whole);
 }
 
 /* `returns`: the address is the one behind a call. */
@@ -257,10 +307,12 @@ bool loader_frame(uintptr_t pc, bool returns, char *text, size_t bytes)
 
     if (!loader_symbolize(pc, text, bytes))
         return false;
+    name_inlined(image, pc - returns - image->base, text, bytes);
     used = strlen(text);
-    if (!image->lines || bytes - used < sizeof(" (a:1)") ||
-        !lines_find_path(image->lines, pc - returns - image->base, text + used + 2,
-                         bytes - used - 3))
+    if (bytes - used < sizeof(" (a:1)"))
+        return true;
+    place_in_source(image, pc - returns - image->base, text + used + 2, bytes - used - 3);
+    if (!text[used + 2])
         return true;
     text[used] = ' ';
     text[used + 1] = '(';
@@ -271,6 +323,16 @@ bool loader_frame(uintptr_t pc, bool returns, char *text, size_t bytes)
 bool loader_source_line(uintptr_t pc, char *text, size_t bytes)
 {
     const struct loader_image *image = image_of(pc);
+    char place[512];
+    const char *slash;
 
-    return image && image->lines && lines_find(image->lines, pc - image->base, text, bytes);
+    if (!image)
+        return false;
+    if (image->lines)
+        return lines_find(image->lines, pc - image->base, text, bytes);
+    if (!loader_source_line_of(image, pc - image->base, place, sizeof(place)))
+        return false;
+    slash = strrchr(place, '/');
+    snprintf(text, bytes, "%s", slash ? slash + 1 : place);
+    return true;
 }

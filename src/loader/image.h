@@ -13,6 +13,8 @@
 struct loader {
     struct list images;
     struct coverage *coverage; /* NULL: none is recorded. On the machine's heap */
+    loader_source *source;     /* tells of images what they do not; NULL: nobody does */
+    void *source_context;
     unsigned depth; /* nesting of modules that are loaded because another one imports from them */
 };
 
@@ -31,6 +33,11 @@ struct loader_image {
     char *import_names;
     struct symbol_table symbols;
     struct lines *lines; /* NULL: none, or out of memory */
+    /* Windows images without lines only */
+    char *path; /* NULL: unknown */
+    loader_source *source;
+    void *source_context;
+    bool nameless; /* it has no symbols but its exports */
 
     /* ELF images only */
     void *handle; /* handle of the dynamic linker */

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "loader/file.h"
 #include "x64/unwind/dwarf.h"
@@ -23,9 +24,19 @@ enum { CONTENT_PATH = 1, CONTENT_FOLDER };
 enum { COPY = 1, ADVANCE_PC, ADVANCE_LINE, SET_FILE, CONST_ADD_PC = 8, FIXED_ADVANCE_PC };
 enum { END_SEQUENCE = 1, SET_ADDRESS };
 
+/* A sequence of rows with ascending addresses: a function, or the code of a unit. */
+struct sequence {
+    uint64_t low, high;
+    uint64_t most;     /* the highest `high` of this one and those before it in the index */
+    uint64_t unit, at; /* where its unit and its program begin in the section */
+};
+
 struct lines {
     struct lines_sections in;
     uint64_t bias;
+    struct sequence *index; /* by `low`; NULL: there is none */
+    size_t sequences;
+    bool indexed;    /* it was tried */
     uint8_t bytes[]; /* of all three */
 };
 
@@ -324,33 +335,195 @@ static bool find_row(const struct unit *unit, struct dwarf program, uint64_t add
     return false;
 }
 
+/* ---- units ---- */
+
+/* The unit at *at, which moves behind it, and its program. False: it is damaged. */
+static bool open_unit(const struct lines *lines, struct dwarf *at, struct unit *unit,
+                      struct dwarf *program)
+{
+    uint64_t length = dwarf_fixed(at, 4);
+
+    memset(unit, 0, sizeof(*unit));
+    unit->tables = lines;
+    unit->offset_bytes = 4;
+    if (length == UINT32_MAX) {
+        length = dwarf_fixed(at, 8);
+        unit->offset_bytes = 8;
+    }
+    *program = dwarf_block(at, length);
+    read_header(unit, program);
+    return program->ok;
+}
+
+static struct dwarf all_of(const struct lines *lines)
+{
+    return (struct dwarf){
+        .at = lines->in.line.bytes, .end = lines->in.line.bytes + lines->in.line.size, .ok = true};
+}
+
+/* ---- the index: made when it is needed, in memory of its own, as a report may be at work ---- */
+
+static void add(struct lines *lines, const struct sequence *sequence)
+{
+    if (lines->index)
+        lines->index[lines->sequences] = *sequence;
+    lines->sequences++;
+}
+
+/* The sequences of a unit, with all addresses of their rows; without an index they are counted. */
+static void add_unit(struct lines *lines, const struct unit *unit, struct dwarf program, uint64_t at)
+{
+    static const struct row first = {.address = 0, .file = 1, .line = 1};
+    const uint8_t *start = lines->in.line.bytes;
+    const struct sequence fresh = {.low = UINT64_MAX, .unit = at};
+    struct sequence sequence = fresh;
+    struct row row = first;
+    bool ends;
+
+    sequence.at = (uint64_t)(program.at - start);
+    while (program.ok && program.at < program.end) {
+        if (!step(unit, &program, &row, &ends))
+            continue;
+        sequence.low = row.address < sequence.low ? row.address : sequence.low;
+        sequence.high = row.address > sequence.high ? row.address : sequence.high;
+        if (!ends)
+            continue;
+        if (sequence.low < sequence.high)
+            add(lines, &sequence);
+        sequence = fresh;
+        sequence.at = (uint64_t)(program.at - start);
+        row = first;
+    }
+    if (sequence.low < sequence.high)
+        add(lines, &sequence); /* it has no end */
+}
+
+static void add_all(struct lines *lines)
+{
+    struct dwarf all = all_of(lines), program;
+    struct unit unit;
+
+    lines->sequences = 0;
+    while (all.ok && all.at < all.end) {
+        uint64_t at = (uint64_t)(all.at - lines->in.line.bytes);
+
+        if (open_unit(lines, &all, &unit, &program))
+            add_unit(lines, &unit, program, at);
+    }
+}
+
+static void sift(struct sequence *heap, size_t at, size_t count)
+{
+    struct sequence moved = heap[at];
+
+    for (size_t child = 2 * at + 1; child < count; at = child, child = 2 * at + 1) {
+        child += child + 1 < count && heap[child + 1].low > heap[child].low;
+        if (heap[child].low <= moved.low)
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = moved;
+}
+
+/* By `low`, without memory: qsort may allocate. */
+static void sort(struct sequence *list, size_t count)
+{
+    for (size_t i = count / 2; i-- > 0;)
+        sift(list, i, count);
+    for (size_t left = count; left-- > 1;) {
+        struct sequence last = list[left];
+
+        list[left] = list[0];
+        list[0] = last;
+        sift(list, 0, left);
+    }
+}
+
+static void make_index(struct lines *lines)
+{
+    uint64_t most = 0;
+    void *memory;
+
+    lines->indexed = true;
+    add_all(lines);
+    if (lines->sequences == 0)
+        return;
+    memory = mmap(NULL, lines->sequences * sizeof(*lines->index), PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return;
+    lines->index = memory;
+    add_all(lines);
+    sort(lines->index, lines->sequences);
+    for (size_t i = 0; i < lines->sequences; i++) {
+        most = lines->index[i].high > most ? lines->index[i].high : most;
+        lines->index[i].most = most;
+    }
+}
+
+/* How many sequences begin at the address or before it. */
+static size_t begin_before(const struct lines *lines, uint64_t address)
+{
+    size_t low = 0, high = lines->sequences;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (lines->index[middle].low <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool find_in(const struct lines *lines, const struct sequence *sequence, uint64_t address,
+                    struct unit *unit, struct row *row)
+{
+    struct dwarf all = all_of(lines), program;
+
+    all.at += sequence->unit;
+    if (!open_unit(lines, &all, unit, &program))
+        return false;
+    program.at = lines->in.line.bytes + sequence->at;
+    return find_row(unit, program, address, row);
+}
+
 /* ---- lines ---- */
 
-static bool find(const struct lines *lines, uint64_t address, struct unit *unit, struct row *row)
+/* Without an index: of the first unit that has the address. */
+static bool find_slowly(const struct lines *lines, uint64_t address, struct unit *unit,
+                        struct row *row)
 {
-    struct dwarf all = {
-        .at = lines->in.line.bytes, .end = lines->in.line.bytes + lines->in.line.size, .ok = true};
+    struct dwarf all = all_of(lines), program;
 
-    while (all.ok && all.at < all.end) {
-        uint64_t length = dwarf_fixed(&all, 4);
-        struct dwarf one;
-
-        memset(unit, 0, sizeof(*unit));
-        unit->tables = lines;
-        unit->offset_bytes = 4;
-        if (length == UINT32_MAX) {
-            length = dwarf_fixed(&all, 8);
-            unit->offset_bytes = 8;
-        }
-        one = dwarf_block(&all, length);
-        read_header(unit, &one);
-        if (one.ok && find_row(unit, one, address + lines->bias, row))
+    while (all.ok && all.at < all.end)
+        if (open_unit(lines, &all, unit, &program) && find_row(unit, program, address, row))
             return true;
-    }
     return false;
 }
 
-bool lines_find(const struct lines *lines, uint64_t address, char *text, size_t bytes)
+/* Where sequences overlap, of the first one in the table. */
+static bool find(struct lines *lines, uint64_t address, struct unit *unit, struct row *row)
+{
+    const struct sequence *best = NULL;
+
+    address += lines->bias;
+    if (!lines->indexed)
+        make_index(lines);
+    if (!lines->index)
+        return lines->sequences != 0 && find_slowly(lines, address, unit, row);
+    for (size_t i = begin_before(lines, address); i > 0 && lines->index[i - 1].most > address; i--) {
+        const struct sequence *one = &lines->index[i - 1];
+
+        if (one->high > address && (!best || one->at < best->at) &&
+            find_in(lines, one, address, unit, row))
+            best = one;
+    }
+    return best && find_in(lines, best, address, unit, row);
+}
+
+bool lines_find(struct lines *lines, uint64_t address, char *text, size_t bytes)
 {
     struct unit unit;
     struct row row;
@@ -372,7 +545,7 @@ static const char *before(const char *folder, const char *name)
     return folder[0] && name[0] != '/' && !(name[0] && name[1] == ':') ? folder : "";
 }
 
-bool lines_find_path(const struct lines *lines, uint64_t address, char *text, size_t bytes)
+bool lines_find_path(struct lines *lines, uint64_t address, char *text, size_t bytes)
 {
     const char *folder, *root;
     struct entry file;
@@ -413,6 +586,9 @@ struct lines *lines_keep(const struct lines_sections *sections, uint64_t bias)
     (void)keep(&in.str, keep(&in.line_str, keep(&in.line, lines->bytes)));
     lines->in = in;
     lines->bias = bias;
+    lines->index = NULL;
+    lines->sequences = 0;
+    lines->indexed = false;
     return lines;
 }
 
@@ -427,5 +603,7 @@ struct lines *lines_read(const struct loader_file *file)
 
 void lines_free(struct lines *lines)
 {
+    if (lines && lines->index)
+        munmap(lines->index, lines->sequences * sizeof(*lines->index));
     free(lines);
 }

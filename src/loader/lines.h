@@ -27,8 +27,9 @@ struct lines *lines_keep(const struct lines_sections *sections, uint64_t bias);
 struct lines *lines_read(const struct loader_file *file);
 void lines_free(struct lines *lines);
 /* "submit.c:85" of an address as in the file, and the same with the path of the file as far as the
- * compiler has told it. Costs a walk of the table; does not allocate. False: not known. */
-bool lines_find(const struct lines *lines, uint64_t address, char *text, size_t bytes);
-bool lines_find_path(const struct lines *lines, uint64_t address, char *text, size_t bytes);
+ * compiler has told it. The first call walks the table twice, for an index; others cost a search in
+ * it and the rows of a sequence. Takes memory from the system alone. False: not known. */
+bool lines_find(struct lines *lines, uint64_t address, char *text, size_t bytes);
+bool lines_find_path(struct lines *lines, uint64_t address, char *text, size_t bytes);
 
 #endif

@@ -102,6 +102,18 @@ bool loader_symbolize(uintptr_t pc, char *text, size_t bytes);
 bool loader_frame(uintptr_t pc, bool returns, char *text, size_t bytes);
 /* "submit.c:85" of an address in an image with debug information; under the same terms. */
 bool loader_source_line(uintptr_t pc, char *text, size_t bytes);
+/* Where code of a Windows image comes from that has no lines itself; "": not known. */
+struct loader_place {
+    char function[256];
+    char inlined[256]; /* the innermost of those that were inlined there */
+    char line[512];    /* "path:line" */
+};
+/* Fills in the place, which is empty, of the byte at `offset`. It is called for reports, in any
+ * state of the machine. */
+typedef void loader_source(void *context, const char *image, uint64_t offset,
+                           struct loader_place *place);
+/* Who tells it in this machine. False: out of memory. */
+bool loader_on_source(loader_source *source, void *context);
 /* The import that an image has called, by the return address of the call and, where the call does
  * not tell, the address of the routine (0: not known). False: not found. For reports: works in any
  * state of the machine. */

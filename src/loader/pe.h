@@ -124,9 +124,9 @@ NTSTATUS pe_read_functions(struct pe_image *image, const struct pe_file *file);
 
 /* ---- pe_rewrite.c ---- */
 
-/* Replace instructions that would trap by ones that do not, where that is safe. Call before the
- * pages are protected. */
-NTSTATUS pe_rewrite(const struct pe_image *image, const struct pe_file *file);
+/* Replace instructions that would trap by ones that do not, where that is safe; others by ones that
+ * trap, for the detector of races, and if it `preempts`. Call before the pages are protected. */
+NTSTATUS pe_rewrite(const struct pe_image *image, const struct pe_file *file, bool preempts);
 
 /* ---- pe_imports.c ---- */
 

@@ -10,6 +10,7 @@
 #include "sim/machine.h"
 #include "util/alloc.h"
 #include "x64/traps/locked.h"
+#include "x64/traps/preempt.h"
 #include "x64/x64.h"
 
 /* The names that loader_image_imports searches; they stay where pe_collect_imports put them. */
@@ -55,6 +56,7 @@ NTSTATUS pe_image_prepare(struct loader_image *image, const struct pe_file *file
         status = pe_read_symbols(&image->symbols, pe, file);
     if (NT_SUCCESS(status))
         image->lines = pe_read_lines(file);
+    image->nameless = file->header.symbols == 0;
     return status;
 }
 
@@ -92,6 +94,12 @@ static void find_coverage(const struct pe_image *pe, const struct pe_file *file)
     }
 }
 
+/* The fuzzer has breakpoints of its own. */
+static bool under_stress(void)
+{
+    return sim_current && sim_current->stress && !loader_coverage();
+}
+
 NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *source,
                        unsigned options, char *error, size_t error_bytes)
 {
@@ -111,7 +119,7 @@ NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *sou
     if (NT_SUCCESS(status))
         status = pe_note_discardable(pe, &file);
     if (NT_SUCCESS(status))
-        status = pe_rewrite(pe, &file);
+        status = pe_rewrite(pe, &file, under_stress());
     if (NT_SUCCESS(status))
         status = pe_protect(pe, &file);
     if (!NT_SUCCESS(status))
@@ -131,9 +139,12 @@ NTSTATUS pe_image_load(struct loader_image *image, const struct loader_file *sou
 
 static void forget(const struct pe_image *pe)
 {
-    nt_race_guard_forget(pe->base, pe->bytes);
-    if (x64_is_created())
-        x64_locked_forget((uintptr_t)pe->base, pe->bytes);
+    if (sim_current->races)
+        nt_race_guard_forget(pe->base, pe->bytes);
+    if (!x64_is_created())
+        return;
+    x64_locked_forget((uintptr_t)pe->base, pe->bytes);
+    x64_preempt_forget((uintptr_t)pe->base, pe->bytes);
 }
 
 void pe_image_unload(struct loader_image *image)
@@ -142,7 +153,7 @@ void pe_image_unload(struct loader_image *image)
 
     if (!pe)
         return;
-    if (sim_current && sim_current->races && pe->base)
+    if (sim_current && pe->base)
         forget(pe);
     x64_function_table_remove(&pe->table);
     pe_free_stubs(pe);

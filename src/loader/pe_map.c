@@ -10,6 +10,8 @@
 #include "nt/mm/race_guard.h"
 #include "sim/machine.h"
 #include "util/alloc.h"
+#include "x64/traps/preempt.h"
+#include "x64/x64.h"
 
 /* Space after the image for generated code; costs only addresses. */
 #define SPARE_BYTES ((size_t)1 << 20)
@@ -191,6 +193,8 @@ void pe_discard(struct pe_image *image)
 
         if (sim_current && sim_current->races)
             nt_race_guard_forget(section, image->discardable[i].bytes);
+        if (sim_current && x64_is_created())
+            x64_preempt_forget((uintptr_t)section, image->discardable[i].bytes);
         (void)mprotect(section, image->discardable[i].bytes, PROT_NONE);
     }
 }

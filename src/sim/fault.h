@@ -86,12 +86,14 @@ struct sim_trap {
     int signal;               /* SIGSEGV, SIGBUS, SIGILL, SIGFPE or SIGTRAP */
     enum sim_fault_kind kind; /* how it will be reported; the handler may correct it */
     uintptr_t address;
+    bool repeat; /* set by the handler: the code there was put right, and runs */
 };
 /* Sets a handler that is called first, inside the signal handler and on its stack. True: execution
  * continues at a landing routine of the handler's choice: at RIP of *context, on the stack RSP,
  * with RDI, and with the vector registers unchanged. Other registers and the flags are not
  * restored, which saves the system call at the end of a signal: the handler must save what the
- * landing routine is to restore. False: a fault, of the kind and with the address that *trap then
+ * landing routine is to restore. With `repeat`, it continues with all registers as *context has
+ * them. False: a fault, of the kind and with the address that *trap then
  * has. The handler must be quick, and must not call anything that reaches a point; the landing
  * routine may. */
 void sim_on_trap(bool (*handler)(struct sim_trap *trap));

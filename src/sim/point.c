@@ -15,9 +15,13 @@
 
 #define MAX_SPINS 50000000u /* spins without any event or other work that count as a hang */
 #define TURN_NS   1000u     /* of a stall, after which others get a turn */
+/* Of accesses in a machine under stress, one of so many is held up, for at most this long. */
+#define HOLD_ONE_OF     16u
+#define LONGEST_HOLD_NS 2000u
 
-/* The seed decides who runs next: another processor, or another thread of this one. */
-static void end_of_slice(struct sim_core *core)
+/* The seed decides who runs next: another processor, or another thread of this one. `between`: of
+ * other processors only. */
+static void end_of_slice(struct sim_core *core, bool between)
 {
     struct sim_machine *m = &core->public;
 
@@ -37,14 +41,14 @@ static void end_of_slice(struct sim_core *core)
             return;
         }
     }
-    if (m->irql < SIM_IRQL_DISPATCH && m->thread && !list_empty(&core->ready) &&
+    if (!between && m->irql < SIM_IRQL_DISPATCH && m->thread && !list_empty(&core->ready) &&
         rng_below(&m->rng, 2)) {
         sim_make_ready(core, m->thread);
         sim_leave_thread(core, false);
     }
 }
 
-void sim_point_slow(struct sim_machine *m)
+static void slow(struct sim_machine *m, bool between)
 {
     struct sim_core *core = core_of(m);
     uint32_t used = core->refuelled;
@@ -55,9 +59,10 @@ void sim_point_slow(struct sim_machine *m)
     }
     core->slice = core->slice > used ? core->slice - used : 0;
     sim_fire_due(core);
-    sim_deliver(core);
+    if (!between)
+        sim_deliver(core);
     if (core->slice == 0)
-        end_of_slice(core);
+        end_of_slice(core, between);
     sim_check_stopped(core);
     if (m->inside && (m->now > m->deadline || m->deadline == core->watching.laboured))
         sim_raise_overdue(core);
@@ -66,6 +71,11 @@ void sim_point_slow(struct sim_machine *m)
     else if (m->now >= core->until)
         sim_to_host(core, SIM_TIME_UP);
     sim_refuel(core);
+}
+
+void sim_point_slow(struct sim_machine *m)
+{
+    slow(m, false);
 }
 
 /* Whether nothing but this context can run before the next event is due. */
@@ -97,7 +107,7 @@ static uint64_t stall_step(const struct sim_core *core, uint64_t end)
     return core->until > m->now && core->until < step ? core->until : step;
 }
 
-void sim_stall(uint64_t ns)
+static void stall(uint64_t ns, bool between)
 {
     struct sim_machine *m = sim_current;
     struct sim_core *core = core_of(m);
@@ -109,8 +119,44 @@ void sim_stall(uint64_t ns)
         sim_pause_before(core, step);
         m->now = step;
         core->refuelled = core->slice; /* this slice is over */
-        sim_point_slow(m);
+        slow(m, between);
     }
+}
+
+void sim_stall(uint64_t ns)
+{
+    stall(ns, false);
+}
+
+static bool is_under_stress(const struct sim_machine *m)
+{
+    return m && m->stress && m->inside;
+}
+
+static uint64_t time_of_access(struct sim_machine *m)
+{
+    return rng_below(&m->rng, HOLD_ONE_OF) ? SIM_POINT_NS : 1 + rng_below(&m->rng, LONGEST_HOLD_NS);
+}
+
+void sim_stress_access(void)
+{
+    struct sim_machine *m = sim_current;
+    uint64_t ns = is_under_stress(m) ? time_of_access(m) : 0;
+
+    if (ns > SIM_POINT_NS)
+        stall(ns, false);
+    else if (ns)
+        sim_point();
+}
+
+void sim_stress_between(void)
+{
+    struct sim_machine *m = sim_current;
+
+    if (!is_under_stress(m) || m->processors == 1)
+        return;
+    stall(time_of_access(m), true);
+    core_of(m)->refuelled = m->fuel = 1; /* what is due here comes at the next point */
 }
 
 void sim_spin(void)

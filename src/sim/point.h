@@ -33,6 +33,13 @@ static inline void sim_stress_point(void)
         sim_point();
 }
 
+/* The same before an access to memory in driver code that was not compiled for it: now and then the
+ * processor is held up there, as by a slow access, so that others come far. */
+void sim_stress_access(void);
+/* The same between the read and the write of one instruction, which an interrupt or another thread
+ * of this processor cannot come between: only other processors run. */
+void sim_stress_between(void);
+
 /* Let virtual time pass while the caller keeps its processor busy (others run meanwhile). */
 void sim_stall(uint64_t ns);
 /* The caller spins until another processor does something: let the others run now. */

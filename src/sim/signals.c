@@ -263,6 +263,13 @@ static bool guarded(const struct sim_core *core, int signal, uintptr_t address, 
     return false;
 }
 
+static bool paged_in(uintptr_t address)
+{
+    const struct sim_core *core = sim_current ? core_of(sim_current) : NULL;
+
+    return core && core->on_page && core->on_page(address);
+}
+
 static void handle_signal(int signal, siginfo_t *info, void *data)
 {
     ucontext_t *context = data;
@@ -277,8 +284,7 @@ static void handle_signal(int signal, siginfo_t *info, void *data)
         errno = saved;
         return;
     }
-    if (access && sim_current && core_of(sim_current)->on_page &&
-        core_of(sim_current)->on_page((uintptr_t)info->si_addr)) {
+    if (access && regs[REG_TRAPNO] == TRAP_PAGE && paged_in(trap.address)) {
         errno = saved;
         return;
     }
@@ -306,7 +312,8 @@ static void handle_signal(int signal, siginfo_t *info, void *data)
     }
     trap.kind = kind_of(signal, context);
     if (core->on_trap && core->on_fiber && core->on_trap(&trap)) {
-        context->uc_link = context; /* signal_return.S returns without a system call */
+        if (!trap.repeat)
+            context->uc_link = context; /* signal_return.S returns without a system call */
         errno = saved;
         return;
     }

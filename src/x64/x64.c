@@ -7,6 +7,7 @@
 #include "util/alloc.h"
 #include "x64/traps/block.h"
 #include "x64/traps/locked.h"
+#include "x64/traps/preempt.h"
 #include "x64/traps/shared_data.h"
 #include "x64/traps/state.h"
 #include "x64/traps/trap.h"
@@ -45,6 +46,7 @@ void x64_destroy(void)
     x64_shared_data_finish(x64);
     x64_stubs_finish(&x64->stubs);
     x64_locked_finish(x64);
+    x64_preempt_finish(x64);
     util_free(x64->plan);
     util_free(x64);
     sim_slot_set(&x64_slot, NULL);

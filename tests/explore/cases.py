@@ -130,6 +130,33 @@ def case_warned():
                 fail(f"{done.stdout}\n{done.stderr}")
 
 
+def case_image():
+    """In a Windows image that was not compiled for it, an update is lost inside a function that calls nobody, with and without other checks;
+    none that is synchronized with the ISR."""
+    count = 0
+    for compiler in ("gcc", "clang"):
+        driver = os.path.join(BUILD, "tests", "drivers", compiler, "preempted.sys")
+        if not os.path.exists(driver):
+            continue
+        count += 1
+        with tempfile.TemporaryDirectory() as folder:
+            for lost in (0, 1, 2):
+                registry = os.path.join(folder, f"lost{lost}.reg")
+                with open(registry, "w", encoding="utf-8") as file:
+                    file.write(f'[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\preempted]\n"Lost"=4:{lost:02x}000000\n')
+                for check in ("--stress", "--checks=full"):
+                    options = ["--registry", registry, check, "--seeds", "1..200" if lost else "1..60", "--stop-after", "1"]
+                    result = explore(driver, folder, *options, expect=FOUND if lost else 0)
+                    rules = [f["rule"] for f in result["failures"]]
+                    if rules != (["NT-166"] if lost else []):
+                        fail(f"{driver} {options}: {result}")
+                    if lost:
+                        repeat(result["failures"][0]["command"], folder, 3)
+                        print(f"{compiler}, {lost}, {check}: seed {result['failures'][0]['seed']}")
+    if count == 0:
+        sys.exit(77)
+
+
 def case_special_pool():
     """An access after free stops the machine where it is made."""
     with tempfile.TemporaryDirectory() as folder:

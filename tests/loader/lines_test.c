@@ -4,8 +4,10 @@
 
 #include "loader/file.h"
 #include "loader/lines.h"
+#include "util/rng.h"
 
 #include <elf.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -190,6 +192,66 @@ TEST(tables_may_end_anywhere)
 
         CHECK(lines);
         (void)lines_find_path(lines, 0x1000, text, sizeof(text));
+        lines_free(lines);
+    }
+}
+
+/* ---- many sequences ---- */
+
+#define UNITS  40u
+#define TABLES 200u
+#define SPACE  0x200u /* of addresses */
+
+/* A unit of version 2 with a sequence, [begin, begin + bytes), all of this line. */
+static size_t put_sequence(uint8_t *to, uint8_t line, uint16_t begin, uint8_t bytes)
+{
+    static const uint8_t head[] = {46, 0, 0, 0, 2, 0, 19, 0, 0, 0, 1, 1,   0xFF, 1,
+                                   10, 0, 1, 1, 1, 1, 0,  0, 0, 1, 0, 'a', 0,    0};
+    const uint8_t program[] = {
+        0, 9, 2, (uint8_t)begin, (uint8_t)(begin >> 8), 0, 0, 0, 0, 0, 0, 3, line, 1, 2, bytes,
+        0, 1, 1};
+    /* the header has an empty list of folders, a file without folder, time and size, and the end of the list */
+    static const uint8_t rest[] = {0, 0, 0};
+    const uint32_t header = (uint32_t)(sizeof(head) - 10 + sizeof(rest)),
+                   whole = (uint32_t)(sizeof(head) - 4 + sizeof(rest) + sizeof(program));
+
+    memcpy(to, head, sizeof(head));
+    memcpy(to, &whole, sizeof(whole));
+    memcpy(to + 6, &header, sizeof(header));
+    memcpy(to + sizeof(head), rest, sizeof(rest));
+    memcpy(to + sizeof(head) + sizeof(rest), program, sizeof(program));
+    return sizeof(head) + sizeof(rest) + sizeof(program);
+}
+
+/* The line of an address is that of the first sequence in the table that has it, however they overlap. */
+TEST(an_address_is_found_among_many_sequences)
+{
+    static uint8_t table[UNITS * 64];
+    struct rng rng = {.state = 7};
+
+    for (unsigned round = 0; round < TABLES; round++) {
+        uint8_t expected[SPACE] = {0};
+        struct lines_sections in = {.line = {table, 0}};
+        unsigned units = 1 + rng_below(&rng, UNITS);
+        struct lines *lines;
+
+        for (unsigned i = 0; i < units; i++) {
+            uint16_t begin = (uint16_t)rng_below(&rng, SPACE - 64);
+            uint8_t bytes = (uint8_t)(1 + rng_below(&rng, round % 2 ? 8 : 60));
+
+            in.line.size += put_sequence(table + in.line.size, (uint8_t)(i + 1), begin, bytes);
+            for (unsigned at = begin; at < begin + bytes; at++)
+                expected[at] = expected[at] ? expected[at] : (uint8_t)(i + 1);
+        }
+        lines = lines_keep(&in, 0);
+        CHECK(lines);
+        for (unsigned at = 0; at < SPACE; at++) {
+            char text[64] = "", wanted[64];
+
+            snprintf(wanted, sizeof(wanted), "a:%u", expected[at] + 1u);
+            CHECK(lines_find(lines, at, text, sizeof(text)) == (expected[at] != 0));
+            CHECK(!expected[at] || strcmp(text, wanted) == 0);
+        }
         lines_free(lines);
     }
 }

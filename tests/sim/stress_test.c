@@ -80,12 +80,12 @@ TEST(functions_are_points_only_under_stress)
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         unsigned under_stress = disturbances(seed, true);
 
-        CHECK_RULE("THREAD-074", disturbances(seed, false) == 0);
-        CHECK_RULE("THREAD-074", disturbances(seed, true) == under_stress);
+        CHECK_RULE("THREAD-074/a", disturbances(seed, false) == 0);
+        CHECK_RULE("THREAD-074/a", disturbances(seed, true) == under_stress);
         some += under_stress != 0;
         different += under_stress != disturbances(seed + 1, true);
     }
-    CHECK_RULE("THREAD-074", some > SEEDS / 2 && different > 0);
+    CHECK_RULE("THREAD-074/a", some > SEEDS / 2 && different > 0);
 }
 
 TEST(outside_a_machine_they_are_nothing)

@@ -127,6 +127,31 @@ def case_entries(form):
             fail(f"{plain.text}\n{text}\nare not the same run")
 
 
+def case_stress(form):
+    """A seed that fails under stress, in an image that was not compiled for it, fails in gdb at the same time; breakpoints, some of them where
+    the host stops the image itself, change nothing."""
+    can_debug()
+    path = driver("preempted", form)
+    with tempfile.TemporaryDirectory() as folder:
+        key = os.path.join(folder, "lost.reg")
+        with open(key, "w", encoding="utf-8") as file:
+            file.write('[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\preempted]\n"Lost"=4:01000000\n')
+        words = [os.path.join(BUILD, "dxgkhost"), "run", path, os.path.join(SOURCE, "workloads", "burst.lua"), "--device",
+                 os.path.join(BUILD, "devices", "refgpu.so"), "--registry", key, "--out", folder, "--stress"]
+        for seed in range(1, 61):
+            plain = run(words + ["--seed", str(seed)])
+            if plain.returncode != 0:
+                break
+        broken = re.findall(r"bug check NT-166.*\n.* at [\d.]+ ms", plain.text)
+        if not broken:
+            fail(f"{plain.text}\nno update was lost with 60 seeds")
+        text = session(words + ["--seed", str(seed), "--gdb"], "tbreak DxgkDdiInterruptRoutine", "run", "break DxgkDdiSubmitCommandVirtual",
+                       "break *count", "ignore 3 40", "continue", "continue", "continue", "stepi", "stepi", "delete", "continue")
+        in_order(text, r"breakpoint 1, ", r"Breakpoint [23], ", r"Breakpoint [23], ", r"Breakpoint [23], ", "exited with code 05")
+        if broken[0] not in text or figures(plain.stdout) != figures(text):
+            fail(f"{plain.text}\n{text}\nare not the same run")
+
+
 def case_rules(form):
     """A stop where a rule is broken and where a driver faults, in its code and with its callers."""
     can_debug()
@@ -153,6 +178,63 @@ def case_rules(form):
                  r"the driver faults", r"in FaultsDpcRoutine \(", r"in ddi_dpc_routine \(\)", r"the driver faults", r"in dxgk_debug_fault", r"Recurse \(")
         if "Traceback" in text:
             fail(text)
+
+
+def case_pdb():
+    """Functions and lines of an image that has a PDB and nothing else, also of an isolated machine, in the results of run and explore; and
+    what is said where there are none."""
+    image = os.path.join(BUILD, "tests", "drivers", "msvc", "faults.sys")
+    pdb = image[:-3] + "pdb"
+    if not os.path.exists(pdb):
+        skip(f"there is no {pdb}")
+    need("llvm-symbolizer")
+    with tempfile.TemporaryDirectory() as folder:
+        registry, workload, mine = (os.path.join(folder, name) for name in ("registry", "workload.lua", "faults.sys"))
+        with open(workload, "w", encoding="utf-8") as file:
+            file.write("return true")
+        with open(registry, "w", encoding="utf-8") as file:
+            file.write(f'{KEY}\n"Act"=4:{NULL:02x}000000\n"Place"=4:{DPC:02x}000000\n')
+        with open(os.path.join(SOURCE, "tests", "drivers", "faults.c"), encoding="utf-8") as file:
+            lines = [number for number, line in enumerate(file, 1) if "BREAK_AT(PLACE_DPC)" in line]
+        shutil.copy(image, mine)
+        shutil.copy(pdb, folder)
+
+        def words(verb="run", *options):
+            return [os.path.join(BUILD, "dxgkhost"), verb, mine, workload, "--device", os.path.join(BUILD, "examples", "blitter_device.so"), "--registry",
+                    registry, "--out", os.path.join(folder, "out"), *options]
+
+        frames = r"^ +faults\.sys!Break \(inlined into BreakAt\)\+0x[0-9a-f]{1,3} \(faults\.c:\d+\)\n +faults\.sys!FaultsDpcRoutine\+0x[0-9a-f]+ \(faults\.c:(\d+)\)$"
+        for options in ((), ("--isolate",), ("--no-supervisor",)):
+            done = run(words("run", *options))
+            if options == ("--isolate",) and done.returncode == 4:
+                continue  # this system has none
+            found = re.search(frames, done.stderr, re.M)
+            if not found or int(found.group(1)) not in lines or "note: faults.sys" in done.stderr:
+                fail(f"{options}: {done.text}\n{lines}")
+        done = run(words("explore", "--seeds", "1..2", "-j1", "--sarif", os.path.join(folder, "result.sarif")))
+        with open(os.path.join(folder, "result.sarif"), encoding="utf-8") as file:
+            if not re.search(r'faults\.c"[^}]*\}?[^}]*"startLine": ?\d+', file.read()):
+                fail(f"no line in what explore has written: {done.text}")
+
+        silent = os.path.join(folder, "silent")
+        with open(silent, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nexec sleep 60\n")
+        os.chmod(silent, 0o755)
+
+        def without(said, environment=None):
+            done = run(words(), environment=environment)
+            if len(re.findall(said, done.stderr)) != 1 or not re.search(r"^ +faults\.sys\+0x[0-9a-f]+$", done.stderr, re.M) or done.returncode != 5:
+                fail(f"{said}: {done.text}")
+
+        without(r"note: faults\.sys: lines of source need llvm-symbolizer \(Debian: llvm\), which is not there", {"DXGK_SYMBOLIZER": "/none"})
+        without(r"note: llvm-symbolizer has ended, or takes too long", {"DXGK_SYMBOLIZER": silent})
+        without(r"note: llvm-symbolizer has ended, or takes too long", {"DXGK_SYMBOLIZER": "/bin/false"})
+        with open(os.path.join(folder, "faults.pdb"), "r+b") as file:
+            guid = re.search(rb"RSDS(.{16})", open(image, "rb").read(), re.S).group(1)
+            data = file.read()
+            file.seek(data.index(guid))
+            file.write(bytes(16))
+        without(r"note: faults\.sys: no lines of source, as .*/faults\.pdb is of another build")
 
 
 def case_refused():

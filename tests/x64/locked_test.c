@@ -15,7 +15,7 @@ static void replace(void)
 
     if (!sim_current->races)
         sim_current->races = race_create(1); /* the machine's from now on */
-    x64_locked_find(&locked, &image.table, TEXT, XDATA);
+    x64_locked_find(&locked, &image.table, TEXT, XDATA, NULL, 0);
     CHECK(x64_rewrite(&image.table, TEXT, XDATA, &image.counts));
     x64_locked_replace(&locked, &image.table);
     CHECK(mprotect(image.base, IMAGE, PROT_READ | PROT_EXEC) == 0);

@@ -81,10 +81,10 @@ static void seeds_differ(void (*driver)(void))
         with_after += a > 0;
         without += a < ROUNDS;
         one_seed(seed, driver);
-        CHECK_RULE("THREAD-074", before == b && after == a); /* the same seed, the same choices */
+        CHECK_RULE("THREAD-074/a", before == b && after == a); /* the same seed, the same choices */
     }
-    CHECK_RULE("THREAD-074", with_before > 0);
-    CHECK_RULE("THREAD-074", with_after > 0);
+    CHECK_RULE("THREAD-074/a", with_before > 0);
+    CHECK_RULE("THREAD-074/a", with_after > 0);
     CHECK(without > 0); /* it may happen, and need not */
 }
 

@@ -2,29 +2,19 @@
 #include "x64/rewrite/locked.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "x64/rewrite/flow.h"
+#include "x64/rewrite/reached.h"
 #include "x64/traps/locked.h"
 #include "x64/traps/plan.h"
 
 #define LOCK    0xF0u
 #define LONGEST 5u /* prefixes and an opcode that are looked at */
-#define DEPTH   8u /* of leaves that jump to others */
-/* Bytes that are followed in a section at most, so that a hostile one cannot take forever. */
-#define EFFORT (256ull << 20)
 
-struct section {
+struct search {
+    struct x64_locked *found;
     const struct x64_function_table *table;
-    uint32_t begin, end;
-    unsigned depth;
-    uint64_t effort; /* what is left of it */
+    uint32_t end;
 };
-
-static void nothing_to_free(void *value)
-{
-    (void)value;
-}
 
 static void add(struct x64_locked *found, uint32_t at)
 {
@@ -60,72 +50,21 @@ static bool is_locked(const struct x64_function_table *table, uint32_t at)
     return plan && plan->kind == X64_MEMORY && plan->locked && plan->length > 1;
 }
 
-static void look(struct x64_locked *found, struct section *s, uint32_t begin, uint32_t end);
-
-/* The target of a call or jump, if no function of the table has it. */
-static void look_at_leaf(struct x64_locked *found, struct section *s, uint32_t at)
+static void look(void *arg, uint32_t at)
 {
-    const struct x64_function_table *table = s->table;
-    uint32_t low = 0, high = table->count;
-    int32_t distance;
-    uint32_t target;
-    void **place;
+    const struct search *s = arg;
 
-    memcpy(&distance, (const uint8_t *)table->base + at + 1, sizeof(distance));
-    target = at + 5 + (uint32_t)distance;
-    if (target < s->begin || target >= s->end || s->depth == DEPTH ||
-        x64_function_find(table, table->base + target))
-        return;
-    place = race_table_put(&found->leaves, target);
-    if (!place || *place)
-        return;
-    *place = found;
-    while (low < high) { /* the first function behind it */
-        uint32_t middle = low + (high - low) / 2;
-
-        if (table->function[middle].begin <= target)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    s->depth++;
-    look(found, s, target,
-         low < table->count && table->function[low].begin < s->end ? table->function[low].begin
-                                                                   : s->end);
-    s->depth--;
-}
-
-/* The code that is reached from `begin`. */
-static void look(struct x64_locked *found, struct section *s, uint32_t begin, uint32_t end)
-{
-    const uint8_t *code = (const uint8_t *)s->table->base;
-    struct x64_flow flow;
-    bool out_of_memory;
-
-    if (s->effort < end - begin)
-        return;
-    s->effort -= end - begin;
-    if (!x64_flow_init(&flow, s->table, begin, end, &out_of_memory))
-        return;
-    for (uint32_t at = begin; at < end && at + LONGEST <= s->end; at++) {
-        if (!x64_flow_reaches(&flow, at))
-            continue;
-        if ((code[at] & 0xFE) == 0xE8)
-            look_at_leaf(found, s, at);
-        else if (may_be(code + at) && is_locked(s->table, at))
-            add(found, at);
-    }
-    x64_flow_finish(&flow);
+    if (at + LONGEST <= s->end && may_be((const uint8_t *)s->table->base + at) &&
+        is_locked(s->table, at))
+        add(s->found, at);
 }
 
 void x64_locked_find(struct x64_locked *found, const struct x64_function_table *table,
-                     uint32_t begin, uint32_t end)
+                     uint32_t begin, uint32_t end, const uint32_t *pointer, uint32_t pointers)
 {
-    struct section s = {.table = table, .begin = begin, .end = end, .effort = EFFORT};
+    struct search search = {.found = found, .table = table, .end = end};
 
-    for (uint32_t i = 0; i < table->count; i++)
-        if (table->function[i].begin >= begin && table->function[i].end <= end)
-            look(found, &s, table->function[i].begin, table->function[i].end);
+    x64_reached(table, begin, end, pointer, pointers, look, &search);
 }
 
 void x64_locked_replace(struct x64_locked *found, const struct x64_function_table *table)
@@ -134,5 +73,4 @@ void x64_locked_replace(struct x64_locked *found, const struct x64_function_tabl
         if (is_locked(table, found->at[i]))
             x64_locked_add(table->base + found->at[i]);
     free(found->at);
-    race_table_finish(&found->leaves, nothing_to_free);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/fault.h"
+#include "sim/point.h"
 #include "x64/traps/interrupted.h"
 #include "x64/traps/memory.h"
 #include "x64/traps/plan.h"
@@ -33,6 +34,8 @@ bool x64_memory_anywhere(const struct x64_plan *plan, struct x64_interrupted *fr
             x64->refused_kind = SIM_FAULT_WRITE;
         return false;
     }
+    if (copy.reads && copy.writes && !copy.locked && !x64_traps_at(address))
+        sim_stress_between();
     plan = x64_plan_at(frame->rip); /* its stub may have been cleared meanwhile */
     if (!plan || plan->kind != X64_MEMORY) {
         x64_refuse(frame, SIM_FAULT_EXECUTE, frame->rip);

@@ -15,6 +15,7 @@
 #include "x64/traps/interrupted.h"
 #include "x64/traps/locked.h"
 #include "x64/traps/memory.h"
+#include "x64/traps/preempt.h"
 #include "x64/traps/state.h"
 #include "x64/traps/stub.h"
 
@@ -327,7 +328,7 @@ static void choose(struct x64_plan *plan, const struct decoded *d)
 /* What the byte at `pc`, with which an instruction begins, was before breakpoints. */
 static void read_through(uintptr_t pc, uint8_t *first)
 {
-    if (!x64_locked_at(pc, first) && *first == BREAKPOINT_OPCODE)
+    if (!x64_locked_at(pc, first) && !x64_preempt_at(pc, first) && *first == BREAKPOINT_OPCODE)
         dxgk_debug_code(pc, first);
 }
 
@@ -345,21 +346,40 @@ static uint32_t read_code(uintptr_t pc, uint8_t *bytes)
     return count;
 }
 
+static bool decode(struct x64_plan *plan, struct decoded *d, uintptr_t pc, const uint8_t *bytes,
+                   uint32_t available)
+{
+    ZydisDecoder decoder;
+
+    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+    if (!ZYAN_SUCCESS(
+            ZydisDecoderDecodeFull(&decoder, bytes, available, &d->instruction, d->operand)))
+        return false;
+    memset(plan, 0, sizeof(*plan));
+    plan->pc = pc;
+    plan->length = d->instruction.length;
+    memcpy(plan->bytes, bytes, plan->length);
+    choose(plan, d);
+    return true;
+}
+
+bool x64_plan_look(struct x64_plan *plan, uintptr_t pc)
+{
+    uint8_t bytes[X64_LONGEST];
+    uint32_t available = read_code(pc, bytes);
+    struct decoded d;
+
+    return available > 0 && decode(plan, &d, pc, bytes, available);
+}
+
 static bool fill(struct x64_machine *x64, struct x64_plan *plan, uintptr_t pc, const uint8_t *bytes,
                  uint32_t available)
 {
     struct decoded d;
-    ZydisDecoder decoder;
     bool full = false;
 
-    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-    if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, bytes, available, &d.instruction, d.operand)))
+    if (!decode(plan, &d, pc, bytes, available))
         return false;
-    memset(plan, 0, sizeof(*plan));
-    plan->pc = pc;
-    plan->length = d.instruction.length;
-    memcpy(plan->bytes, bytes, plan->length);
-    choose(plan, &d);
     if (plan->kind != X64_MEMORY)
         return true;
     plan->stub = x64_stub_make(&x64->stubs, plan, &d.instruction, &full);

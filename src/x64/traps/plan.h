@@ -54,6 +54,8 @@ struct x64_plan {
 /* The plan of the instruction at pc; NULL: its bytes cannot be read or are no instruction. Valid
  * until the next call. */
 const struct x64_plan *x64_plan_at(uintptr_t pc);
+/* The same without a stub, and not kept. False: its bytes cannot be read or are no instruction. */
+bool x64_plan_look(struct x64_plan *plan, uintptr_t pc);
 /* Address of the memory operand, without the bit offset. */
 uintptr_t x64_effective_address(const struct x64_plan *plan, const struct x64_interrupted *frame);
 /* The same, but for a bit string that of the word that contains the bit. */

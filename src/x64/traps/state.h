@@ -33,6 +33,7 @@ struct x64_machine {
     KUSER_SHARED_DATA *shared;
     uint64_t reads_since; /* of the shared data, counted from then */
     uint32_t reads;
+    struct x64_preempt_image *preempt; /* preempt.c: list of images with places */
     struct race_table locked; /* locked.c: bytes that breakpoints have taken the place of */
 };
 

@@ -22,6 +22,8 @@
 #include "x64/traps/locked.h"
 #include "x64/traps/memory.h"
 #include "x64/traps/plan.h"
+#include "x64/traps/preempt.h"
+#include "x64/traps/preempt_trap.h"
 #include "x64/traps/privileged.h"
 #include "x64/traps/race_trap.h"
 #include "x64/traps/refuse.h"
@@ -123,6 +125,10 @@ __attribute__((used)) void x64_trapped(struct x64_interrupted *frame)
     uint8_t first;
 
     x64_state()->traps++;
+    if (x64_preempt_at(frame->rip, &first)) {
+        x64_preempt_trap(frame);
+        return;
+    }
     if (x64_locked_at(frame->rip, &first)) {
         run_locked(frame);
         return;
@@ -191,6 +197,19 @@ static void land(const struct x64_machine *x64, const struct sim_trap *trap, gre
     regs[REG_RIP] = (greg_t)(uintptr_t)x64_landing;
 }
 
+static bool at_preemption(const struct sim_trap *trap, const greg_t *regs)
+{
+    uint8_t first;
+
+    return trap->signal == SIGSEGV && regs[REG_TRAPNO] == TRAP_PROTECTION &&
+           x64_preempt_at((uintptr_t)regs[REG_RIP], &first);
+}
+
+static bool is_canonical(uintptr_t address)
+{
+    return address >> 47 == 0 || address >> 47 == 0x1FFFF;
+}
+
 static bool on_trap(struct sim_trap *trap)
 {
     greg_t *regs = ((ucontext_t *)trap->context)->uc_mcontext.gregs;
@@ -199,6 +218,7 @@ static bool on_trap(struct sim_trap *trap)
     uint8_t first;
     bool locked = trap->signal == SIGTRAP && regs[REG_TRAPNO] == TRAP_BREAKPOINT &&
                   x64_locked_at(pc - 1, &first);
+    bool preempts = at_preemption(trap, regs);
 
     if (locked)
         regs[REG_RIP] = (greg_t)--pc;
@@ -211,14 +231,18 @@ static bool on_trap(struct sim_trap *trap)
         trap->kind = x64->refused_kind;
         trap->address = x64->refused_address;
         x64->refused_pc = 0;
-        if (locked)
+        if (locked || (preempts && is_canonical(trap->address)))
             regs[REG_TRAPNO] = TRAP_PAGE;
         return false;
     }
-    if (!is_ours(trap, regs))
-        return false;
     if (x64->vector_bytes == 0)
         x64_measure_vectors(x64);
+    if (preempts && (!sim_current->inside || !has_room(x64, (uintptr_t)regs[REG_RSP]))) {
+        trap->repeat = x64_preempt_rest(pc);
+        return trap->repeat;
+    }
+    if (!is_ours(trap, regs))
+        return false;
     if (!has_room(x64, (uintptr_t)regs[REG_RSP])) {
         trap->kind = SIM_FAULT_STACK;
         return false;

@@ -1,5 +1,5 @@
 # cmake --install: the program, the library, both sets of headers, libdisplib.a and libntoskrnl.a, dxgk-tmh, dxgk-case-overlay,
-# pkg-config files, a CMake package and the examples, all relocatable.
+# dxgk-merge-explore, manual pages, pkg-config files, a CMake package and the examples, all relocatable.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/dxgkhost)
@@ -15,11 +15,12 @@ if(TARGET dxgkhost_fuzz)
 endif()
 install(TARGETS dxgkhost_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(PROGRAMS tools/dxgk-tmh tools/dxgk-case-overlay DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(PROGRAMS tools/merge-explore DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME dxgk-merge-explore)
 install(DIRECTORY include/dxgkhost DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
 install(DIRECTORY include/wdk DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dxgkhost FILES_MATCHING PATTERN *.h)
 file(GLOB gdb_scripts CONFIGURE_DEPENDS gdb/*.py)
 install(FILES ${gdb_scripts} DESTINATION ${CMAKE_INSTALL_DATADIR}/dxgkhost/gdb)
-install(FILES docs/man/dxgkhost.1 docs/man/dxgk-tmh.1 docs/man/dxgk-case-overlay.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(DIRECTORY ${DXGK_MANUAL}/ DESTINATION ${CMAKE_INSTALL_MANDIR})
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/dxgkhost PATTERN CMakeLists.txt EXCLUDE PATTERN build EXCLUDE)
 install(FILES examples/blitter/CMakeLists.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/dxgkhost/examples/blitter)
 install(FILES examples/npu/CMakeLists.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/dxgkhost/examples/npu)

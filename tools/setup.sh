@@ -51,6 +51,7 @@ missing() {
     library_is sdl2 || echo libsdl2-dev
     command_is Xvfb || echo xvfb
     command_is gdb || echo gdb
+    command_is mandoc || echo mandoc
 }
 
 as_root() {

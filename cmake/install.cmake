@@ -1,5 +1,5 @@
 # cmake --install: the program, the library, both sets of headers, libdisplib.a and libntoskrnl.a, dxgk-tmh, dxgk-case-overlay,
-# dxgk-merge-explore, manual pages, pkg-config files, a CMake package and the examples, all relocatable.
+# dxgk-merge-explore, manual pages, the completion of bash, pkg-config files, a CMake package and the examples, all relocatable.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/dxgkhost)
@@ -21,6 +21,7 @@ install(DIRECTORY include/wdk DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dxgkhost F
 file(GLOB gdb_scripts CONFIGURE_DEPENDS gdb/*.py)
 install(FILES ${gdb_scripts} DESTINATION ${CMAKE_INSTALL_DATADIR}/dxgkhost/gdb)
 install(DIRECTORY ${DXGK_MANUAL}/ DESTINATION ${CMAKE_INSTALL_MANDIR})
+install(FILES ${DXGK_COMPLETION} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/dxgkhost PATTERN CMakeLists.txt EXCLUDE PATTERN build EXCLUDE)
 install(FILES examples/blitter/CMakeLists.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/dxgkhost/examples/blitter)
 install(FILES examples/npu/CMakeLists.txt DESTINATION ${CMAKE_INSTALL_DATADIR}/dxgkhost/examples/npu)

@@ -17,4 +17,12 @@ add_custom_command(
     COMMAND ${CMAKE_COMMAND} -E touch ${CMAKE_BINARY_DIR}/man.stamp
     DEPENDS ${public_headers} src/cli/options.txt ${tools}/gen_man.py ${tools}/gen_header_pages.py ${tools}/option_table.py ${tools}/roff.py
     VERBATIM)
-add_custom_target(manual ALL DEPENDS ${CMAKE_BINARY_DIR}/man.stamp)
+# What bash completes.
+set(DXGK_COMPLETION ${CMAKE_BINARY_DIR}/completions/dxgkhost)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/completions)
+add_custom_command(
+    OUTPUT ${DXGK_COMPLETION}
+    COMMAND ${Python3_EXECUTABLE} ${tools}/gen_completion.py ${DXGK_COMPLETION}
+    DEPENDS src/cli/options.txt ${tools}/gen_completion.py ${tools}/option_table.py
+    VERBATIM)
+add_custom_target(manual ALL DEPENDS ${CMAKE_BINARY_DIR}/man.stamp ${DXGK_COMPLETION})

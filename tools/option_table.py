@@ -22,8 +22,7 @@ Lines below are indented by four: a key and its value, which may go on in lines 
     number MEMBER LEAST MOST   of an option: the uint64_t
     parser ROUTINE             of an option: who takes its value
     not COMMAND ...            of an option: commands that have no use for it, although they take those of its command
-    complete WORD ...          what the shell offers: words, "files", "rules" (their ids), "series"; without this line it comes of the operand
-    words WORD ...             and what may follow behind commas
+    words WORD ...             of an option: what may follow its value behind commas
     hidden                     of an option: it is for the program itself, and is told nowhere
 
 In texts, an empty line begins a paragraph, and "* NAME" an item whose text is indented by four more; `words` between backticks are typed.
@@ -36,8 +35,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLE = ROOT / "src" / "cli" / "options.txt"
 KEYS = {
     "program": {"brief", "about", "example"},
-    "command": {"brief", "about", "example", "function", "also", "needs", "complete"},
-    "option": {"help", "more", "sets", "path", "number", "parser", "not", "complete", "words", "hidden"},
+    "command": {"brief", "about", "example", "function", "also", "needs"},
+    "option": {"help", "more", "sets", "path", "number", "parser", "not", "words", "hidden"},
     "status": {"help", "more"},
 }
 HOW = ("sets", "path", "number", "parser")

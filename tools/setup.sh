@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Make sure that what the project needs is installed. Usage: tools/setup.sh build|drivers|all
-# build: to build and run; drivers: also what drivers are built by and fuzzed with; all: also to check. Installs Debian packages as root or by a sudo that asks nothing, else says
+# Make sure that what the project needs is installed. Usage: tools/setup.sh build|drivers|packages|all
+# build: to build and run; drivers: also what drivers are built by and fuzzed with; packages: also to make packages of Debian; all: also to check. Installs Debian packages as root or by a sudo that asks nothing, else says
 # what is missing. Exits 1 if something still is. Prints nothing and takes no time when nothing is missing.
 set -u
 
@@ -47,6 +47,9 @@ missing() {
     command_is lld-link || echo lld
     command_is llvm-symbolizer || echo llvm
     fuzzer_is || echo libclang-rt-dev
+    [ "$1" != drivers ] || return 0
+    command_is dh || echo debhelper
+    library_is sdl2 || echo libsdl2-dev
     [ "$1" = all ] || return 0
     command_is clang-format || echo clang-format
     command_is clang-tidy || echo clang-tidy
@@ -54,11 +57,12 @@ missing() {
     command_is git || echo git
     command_is parallel || echo parallel
     command_is mcs || echo mono-mcs
-    library_is sdl2 || echo libsdl2-dev
     command_is Xvfb || echo xvfb
     command_is gdb || echo gdb
     python_module_is markdown_it || echo python3-markdown-it
     python_module_is pygments || echo python3-pygments
+    command_is mandoc || echo mandoc
+    command_is lintian || echo lintian
 }
 
 as_root() {
@@ -79,9 +83,9 @@ install() {
 }
 
 case "${1-}" in
-build | drivers | all) ;;
+build | drivers | packages | all) ;;
 *)
-    echo "usage: tools/setup.sh build|drivers|all" >&2
+    echo "usage: tools/setup.sh build|drivers|packages|all" >&2
     exit 2
     ;;
 esac

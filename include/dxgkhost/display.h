@@ -38,11 +38,11 @@ struct dxgk_display {
      * control, for who waits for one; and made up where nobody reports one */
     uint64_t vsyncs_reported, vsyncs_simulated, vsyncs_substituted;
 };
-/* False: the machine has no such source; *display is zeroed. */
+/* The display of a source as it is now. False: the machine has no such source; *display is zeroed. */
 DXGK_API bool dxgk_machine_display(struct dxgk_machine *machine, unsigned adapter, unsigned source,
                                    struct dxgk_display *display);
 
-/* Called by a client: another mode for a source, among those that driver and monitor have. On
+/* Called by a client: give a source another mode, among those that driver and monitor have. On
  * failure the old one stays, and *error says why. */
 DXGK_API enum dxgk_result dxgk_client_set_mode(unsigned adapter, unsigned source,
                                                const struct dxgk_display_mode *mode, char *error,
@@ -63,8 +63,8 @@ DXGK_API enum dxgk_result dxgk_client_list_modes(unsigned adapter, unsigned sour
 DXGK_API enum dxgk_result dxgk_client_display_power(unsigned adapter, uint32_t target, bool on,
                                                     char *error, size_t error_bytes);
 
-/* Called by a client: all displays that are on show the same source, or each one of its own, as at
- * the start. Fails with the reason if the driver does not support it, and nothing changes. */
+/* Called by a client: have all displays that are on show the same source, or each one of its own, as
+ * at the start. Fails with the reason if the driver does not support it, and nothing changes. */
 enum dxgk_topology { DXGK_TOPOLOGY_EXTEND, DXGK_TOPOLOGY_CLONE };
 DXGK_API enum dxgk_result dxgk_client_set_topology(unsigned adapter, enum dxgk_topology topology,
                                                    char *error, size_t error_bytes);
@@ -103,7 +103,7 @@ DXGK_API enum dxgk_result dxgk_client_scroll(unsigned adapter, unsigned source,
 DXGK_API enum dxgk_result dxgk_client_redraw(unsigned adapter, unsigned source, char *error,
                                              size_t error_bytes);
 
-/* Called by a client: the entries of an adapter's driver that were called, by any thread, during the
+/* Called by a client: the entries of an adapter's driver that were called (by any thread) during the
  * last change of a mode, of a display's or the machine's power, or full redraw that a client has
  * asked for on it, successful or not. The `index`-th from 0; NULL: there are no more, or it is past
  * the first 256. Valid until the next such change. */
@@ -128,7 +128,7 @@ struct dxgk_pointer {
     bool visible;
     bool by_program; /* who moves it: a program, not a device */
 };
-/* Called by a client: another shape for the pointer of an adapter, NULL: none; and another place.
+/* Called by a client: give the pointer of an adapter another shape (NULL: none), or another place.
  * The driver's hardware shows it if it can, else it is drawn into the frames; of a full driver, into
  * pictures alone. */
 DXGK_API enum dxgk_result dxgk_client_shape_pointer(unsigned adapter,
@@ -175,7 +175,7 @@ struct dxgk_picture {
 DXGK_API enum dxgk_result dxgk_machine_capture(struct dxgk_machine *machine, unsigned adapter,
                                                unsigned source, struct dxgk_picture *picture,
                                                char *error, size_t error_bytes);
-/* The same on a target: turned, and brought to the size of its signal, as the path of the source to
+/* The picture on a target: turned, and brought to the size of its signal, as the path of the source to
  * it says. No path goes to it: there is no signal. Fails for a scaling that is the driver's own. */
 DXGK_API enum dxgk_result dxgk_machine_capture_target(struct dxgk_machine *machine, unsigned adapter,
                                                       uint32_t target, struct dxgk_picture *picture,

@@ -211,10 +211,12 @@ enum dxgk_result {
     DXGK_INTERRUPTED, /* dxgk_machine_interrupt was called */
 };
 
+/* Fill in a configuration with its defaults. */
 DXGK_API void dxgk_machine_config_init(struct dxgk_machine_config *config);
-/* NULL: *error says why, in one line. */
+/* Build a machine. NULL: *error says why, in one line. */
 DXGK_API struct dxgk_machine *dxgk_machine_create(const struct dxgk_machine_config *config,
                                                   char *error, size_t error_bytes);
+/* End a machine, and free what belongs to it. */
 DXGK_API void dxgk_machine_destroy(struct dxgk_machine *machine);
 
 /* Severity of a rule before a driver is loaded (LIFE-004): 0 note, 1 warning, 2 error, 3 bug check. False: no such rule. */
@@ -318,7 +320,7 @@ DXGK_API unsigned dxgk_client_power(void);
 DXGK_API enum dxgk_result dxgk_machine_create_secure_vm(struct dxgk_machine *machine, char *error,
                                                         size_t error_bytes);
 
-/* The path of the device interface of an adapter, from 0 in the order of their start, in the class
+/* The path of the device interface of an adapter (from 0 in the order of their start) in the class
  * GUID_DISPLAY_DEVICE_ARRIVAL, where clients of Windows would find it: for
  * D3DKMTOpenAdapterFromDeviceName. False: there are not so many adapters; *path is empty. */
 DXGK_API bool dxgk_machine_device_interface(struct dxgk_machine *machine, unsigned adapter,
@@ -332,6 +334,7 @@ DXGK_API void dxgk_machine_interrupt(struct dxgk_machine *machine);
 /* Stop and remove adapters, unload drivers, check for leaks. Further calls do nothing. */
 DXGK_API enum dxgk_result dxgk_machine_shutdown(struct dxgk_machine *machine);
 
+/* What a machine has done so far; the caller sets `size`. */
 struct dxgk_statistics {
     uint32_t size;
     uint64_t virtual_ns, submissions /* paging not included */, paging_submissions, patches,
@@ -351,6 +354,9 @@ struct dxgk_statistics {
 DXGK_API void dxgk_machine_statistics(const struct dxgk_machine *machine,
                                       struct dxgk_statistics *statistics);
 
+/* Rules that were broken: how many there are, and one of them, by its index. Several breaches of one
+ * rule at one place are one, with their count. False: there are not so many. The strings are valid
+ * until the machine is destroyed. */
 struct dxgk_violation {
     /* `severity`: "note", "warning", "error" or "bug check", with "client " before it if a client
      * did it */
@@ -397,14 +403,14 @@ struct dxgk_loss {
     uint64_t virtual_ns;
 };
 
-/* The last 32 of them: how many there are, and the last but `back` of them. False: there is none.
+/* The last 32 losses: how many there are, and the last but `back` of them. False: there is none.
  * The string is valid until 32 more were lost, or the machine is destroyed. */
 DXGK_API size_t dxgk_machine_losses(const struct dxgk_machine *machine);
 DXGK_API bool dxgk_machine_loss(const struct dxgk_machine *machine, size_t back,
                                 struct dxgk_loss *loss);
 
-/* After a deadlock (THREAD-072, THREAD-073), an interruption, or the end of the time limit: lines
- * that say what each thread waited for, what it held, and where in the driver it was; who could
+/* What threads wait for: after a deadlock (THREAD-072, THREAD-073), an interruption, or the end of
+ * the time limit, lines that say what each thread waited for, what it held, and where in the driver it was; who could
  * signal what the clients waited for; which packets were in flight. NULL: there was none. Valid
  * until the machine is destroyed. */
 DXGK_API const char *dxgk_machine_waits(const struct dxgk_machine *machine);
@@ -421,7 +427,7 @@ struct dxgk_page {
     uint32_t iommu_maps; /* number of IOMMU domain entries that map it */
 };
 
-/* The page that contains the byte. False: outside RAM. */
+/* The state of the page that contains the byte. False: outside RAM. */
 DXGK_API bool dxgk_machine_page(const struct dxgk_machine *machine, uint64_t address,
                                 struct dxgk_page *page);
 
@@ -443,7 +449,7 @@ enum dxgk_report { DXGK_REPORT_GPUVA, DXGK_REPORT_RESIDENCY, DXGK_REPORT_SUBMISS
 DXGK_API bool dxgk_machine_write_report(const struct dxgk_machine *machine, unsigned adapter,
                                         enum dxgk_report report, enum dxgk_memory_form form,
                                         FILE *out);
-/* Whether an adapter has anything of the kind; false: *error says why not. */
+/* Whether an adapter has such a report; false: *error says why not. */
 DXGK_API bool dxgk_machine_has_report(const struct dxgk_machine *machine, unsigned adapter,
                                       enum dxgk_report report, char *error, size_t error_bytes);
 
@@ -461,19 +467,20 @@ struct dxgk_table_check {
  * compared: no format is known, or no adapter runs that has page tables. */
 DXGK_API bool dxgk_machine_check_page_tables(struct dxgk_machine *machine,
                                              struct dxgk_table_check *check);
-/* A format that is built in ("cosgpu"); NULL: there is none of that name. */
+/* A format of page tables that is built in ("cosgpu"); NULL: there is none of that name. */
 DXGK_API const struct dxgk_table_format *dxgk_table_format(const char *name);
-/* Whether the members of a description make sense together; else `error` says what does not. Whether
+/* Whether the members of a format of page tables make sense together; else `error` says what does not. Whether
  * they are those of a driver's tables shows when its adapter starts. */
 DXGK_API bool dxgk_table_format_check(const struct dxgk_table_format *format, char *error,
                                       size_t error_bytes);
-/* The same of what drivers write into DMA buffers ("coskmd", "roskmd", "roskmd-vc4"). */
+/* A format of what drivers write into DMA buffers that is built in ("coskmd", "roskmd",
+ * "roskmd-vc4"); NULL: there is none of that name. */
 DXGK_API const struct dxgk_patch_format *dxgk_patch_format(const char *name);
 
 /* Writes the event stream as Chrome/Perfetto JSON. False: no trace was recorded, or writing
  * failed. */
 DXGK_API bool dxgk_machine_write_trace(const struct dxgk_machine *machine, FILE *out);
-/* The same as a small picture (SVG): when nodes, engines, contexts, clients and processors were at
+/* Writes the event stream as a small picture (SVG): when nodes, engines, contexts, clients and processors were at
  * work, and when the first rules were broken. At most some 300 KB, whatever the length of the run.
  * False also: out of memory. */
 DXGK_API bool dxgk_machine_write_timeline(const struct dxgk_machine *machine, FILE *out);

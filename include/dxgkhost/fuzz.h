@@ -8,9 +8,9 @@
  *     for (;;) {
  *         pid_t child = dxgk_snapshot_fork(snapshot);
  *         if (child == 0) {
- *             dxgk_client_coverage_begin();
+ *             dxgk_client_coverage_clear();
  *             ... D3DKMT* calls, dxgk_machine_violation ...
- *             dxgk_client_coverage_end(counters, bytes);
+ *             dxgk_client_coverage(counters);
  *             _exit(0);
  *         }
  *         waitpid(child, &status, 0);
@@ -33,16 +33,17 @@ extern "C" {
 
 struct dxgk_snapshot;
 
-/* Called by a client, on a machine without a recorder. NULL: it is none, the machine has been stopped, or out of memory. */
+/* Take a snapshot. Called by a client, on a machine without a recorder. NULL: it is none, the machine has been stopped, or out of memory. */
 DXGK_API struct dxgk_snapshot *dxgk_client_snapshot(void);
-/* Called by the same client. In the child, 0 is returned, and the machine is the child's: it may do what it likes with it, also
+/* Fork a child that goes on from the snapshot. Called by the same client. In the child, 0 is returned, and the machine is the child's: it may do what it likes with it, also
  * return from the client function, and ends by _exit. One child lives at a time. -1: there is no child; errno says why. */
 DXGK_API pid_t dxgk_snapshot_fork(struct dxgk_snapshot *snapshot);
-/* RAM and device memory are again as they were; the child has ended. Returns how many pages it had changed; -1: the host
+/* Undo what the child has changed: RAM and device memory are again as they were; the child has ended. Returns how many pages it had changed; -1: the host
  * failed, and the snapshot is of no use any more. */
 DXGK_API int64_t dxgk_snapshot_restore(struct dxgk_snapshot *snapshot);
-/* Bytes of RAM and device memory that it has a copy of. */
+/* Bytes of RAM and device memory that a snapshot has a copy of. */
 DXGK_API uint64_t dxgk_snapshot_bytes(const struct dxgk_snapshot *snapshot);
+/* Free a snapshot. */
 DXGK_API void dxgk_snapshot_destroy(struct dxgk_snapshot *snapshot);
 
 /* ---- coverage, of a machine that was configured with it ---- */

@@ -31,11 +31,12 @@
 extern "C" {
 #endif
 
-/* NULL: out of memory, or of address space. */
+/* Make a recorder. NULL: out of memory, or of address space. */
 DXGK_API struct dxgk_recorder *dxgk_recorder_create(void);
+/* Free a recorder. */
 DXGK_API void dxgk_recorder_destroy(struct dxgk_recorder *recorder);
 
-/* From now on, what ends this process is recorded: SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS, SIGXCPU and
+/* Record, from now on, what ends this process: SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS, SIGXCPU and
  * SIGVTALRM, which then end it as they would have, and calls of exit(), quick_exit() and pthread_exit(). SIGVTALRM is for a
  * parent that has waited long enough. Once in a process, before its machine is created. False: no memory for a
  * signal stack. */
@@ -56,7 +57,7 @@ struct dxgk_ending {
     const char *place; /* "refgpu.so!StartDevice+0x42"; "": unknown */
     const char *stack; /* frames, innermost first, one per line; "": unknown */
 };
-/* False: it said nothing. */
+/* How the process ended. False: it said nothing. */
 DXGK_API bool dxgk_recorder_ending(const struct dxgk_recorder *recorder, struct dxgk_ending *ending);
 
 struct dxgk_place {
@@ -69,10 +70,10 @@ struct dxgk_place {
     uint64_t submissions; /* paging not included */
     bool in_driver, stopped;
 };
-/* False: there was no machine yet. */
+/* What was going on. False: there was no machine yet. */
 DXGK_API bool dxgk_recorder_place(const struct dxgk_recorder *recorder, struct dxgk_place *place);
 
-/* As dxgk_machine_violations, dxgk_machine_violation, dxgk_machine_write_trace,
+/* What was recorded of the machine: as dxgk_machine_violations, dxgk_machine_violation, dxgk_machine_write_trace,
  * dxgk_machine_write_timeline and dxgk_machine_write_dxgkrnl. */
 DXGK_API size_t dxgk_recorder_violations(const struct dxgk_recorder *recorder);
 DXGK_API bool dxgk_recorder_violation(const struct dxgk_recorder *recorder, size_t index,

@@ -2,12 +2,15 @@
 /* dxgkhost check-trace: what a trace that Windows has recorded shows of the rules. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
+#include "cli/argument.h"
 #include "cli/cli.h"
+#include "cli/option.h"
 #include "cli/output.h"
 #include "cli/trace_page.h"
 #include "cli/usage.h"
+#include "option_table.h"
+#include "util/array.h"
 #include "wintrace/check.h"
 #include "wintrace/wintrace.h"
 
@@ -91,23 +94,43 @@ static int check(const char *path, const char *html)
     return broken ? CLI_BROKEN : CLI_OK;
 }
 
-int cli_check_trace(int argc, char **argv)
-{
-    const char *path = NULL, *html = NULL;
-    bool good = true;
+struct options {
+    const char *path, *html;
+};
 
-    for (int i = 0; i < argc && good; i++) {
-        if (strcmp(argv[i], "--html") == 0 && i + 1 < argc) {
-            html = argv[++i];
+#define CLI_OPTION_STRUCT struct options
+static const struct cli_option table[] = {CLI_CHECK_TRACE_OPTIONS};
+
+static bool parse(struct options *options, int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        char name[CLI_NAME_BYTES];
+        const char *given = cli_argument(argv[i], name);
+        const struct cli_option *option = cli_option_find(table, ARRAY_COUNT(table), name);
+
+        if (option) {
+            if (!given && ++i == argc)
+                return false;
+            if (!cli_option_store(option, options, given ? given : argv[i]))
+                return false;
         } else {
-            good = !path && argv[i][0] != '-';
-            path = argv[i];
+            if (options->path || argv[i][0] == '-')
+                return false;
+            options->path = argv[i];
         }
     }
-    if (!good || !path) {
-        cli_usage(stderr);
+    return options->path != NULL;
+}
+
+int cli_check_trace(int argc, char **argv)
+{
+    struct options options = {0};
+
+    if (!parse(&options, argc, argv)) {
+        (void)cli_usage_of(stderr, "check-trace");
         fputs("dxgkhost: check-trace takes a file\n", stderr);
         return CLI_USAGE;
     }
-    return html && !cli_can_write(html) ? CLI_USAGE : check(path, html);
+    return options.html && !cli_can_write(options.html) ? CLI_USAGE
+                                                        : check(options.path, options.html);
 }

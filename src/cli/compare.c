@@ -7,11 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/argument.h"
 #include "cli/cli.h"
 #include "cli/number.h"
+#include "cli/option.h"
 #include "cli/output.h"
 #include "cli/trace_page.h"
 #include "cli/usage.h"
+#include "option_table.h"
+#include "util/array.h"
 #include "verify/verify.h"
 #include "wintrace/known.h"
 #include "wintrace/show.h"
@@ -20,7 +24,7 @@
 #define SHOWN    6u /* and all of them */
 #define ADAPTERS 2u
 
-struct options {
+struct compare_options {
     const char *ours, *windows, *html;
     struct compare_choice choice;
     uint64_t adapter[ADAPTERS];
@@ -32,7 +36,7 @@ struct options {
 
 static bool wrong(const char *what, const char *value)
 {
-    cli_usage(stderr);
+    (void)cli_usage_of(stderr, "compare");
     fprintf(stderr, "dxgkhost: compare: %s%s%s\n", what, value ? ": " : "", value ? value : "");
     return false;
 }
@@ -48,7 +52,17 @@ static bool take_process(struct subject_choice *choice, const char *value)
     return true;
 }
 
-static bool take_adapter(struct options *options, const char *value)
+static bool take_process_ours(struct compare_options *options, const char *value)
+{
+    return take_process(&options->choice.ours, value);
+}
+
+static bool take_process_windows(struct compare_options *options, const char *value)
+{
+    return take_process(&options->choice.windows, value);
+}
+
+static bool take_adapter(struct compare_options *options, const char *value)
 {
     if (options->adapters == ADAPTERS)
         return wrong("--adapter more than twice", NULL);
@@ -59,33 +73,41 @@ static bool take_adapter(struct options *options, const char *value)
     return true;
 }
 
-static bool take_option(struct options *options, const char *name, const char *value)
+#define CLI_OPTION_STRUCT struct compare_options
+#define CLI_OPTION_PARSER compare
+static const struct cli_option table[] = {CLI_COMPARE_OPTIONS};
+
+/* `next` is the word that follows, or NULL; *taken says whether it was the value. */
+static bool take_option(struct compare_options *options, const char *word, const char *next,
+                        bool *taken)
 {
-    if (strcmp(name, "--process-ours") == 0)
-        return take_process(&options->choice.ours, value);
-    if (strcmp(name, "--process-windows") == 0)
-        return take_process(&options->choice.windows, value);
-    if (strcmp(name, "--adapter") == 0)
-        return take_adapter(options, value);
-    if (strcmp(name, "--html") == 0) {
-        options->html = value;
-        return true;
-    }
-    return wrong("unknown option", name);
+    char name[CLI_NAME_BYTES];
+    const char *given = cli_argument(word, name), *value = given ? given : next;
+    const struct cli_option *option = cli_option_find(table, ARRAY_COUNT(table), name);
+
+    if (!option)
+        return wrong("unknown option", word);
+    if (option->kind == CLI_KIND_SWITCH)
+        return given ? wrong("this option takes no value", word)
+                     : cli_option_store(option, options, NULL);
+    if (!value)
+        return wrong("a value is missing behind", word);
+    *taken = !given;
+    if (option->kind == CLI_KIND_PARSED)
+        return option->parse.compare(options, value);
+    return cli_option_store(option, options, value) || wrong("this option wants a path", word);
 }
 
-static bool parse(struct options *options, int argc, char **argv)
+static bool parse(struct compare_options *options, int argc, char **argv)
 {
     memset(options, 0, sizeof(*options));
     for (int i = 0; i < argc; i++) {
-        if (strcmp(argv[i], "--all") == 0) {
-            options->all = true;
-        } else if (argv[i][0] == '-') {
-            if (i + 1 == argc)
-                return wrong("a value is missing behind", argv[i]);
-            if (!take_option(options, argv[i], argv[i + 1]))
+        bool taken = false;
+
+        if (argv[i][0] == '-') {
+            if (!take_option(options, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &taken))
                 return false;
-            i++;
+            i += taken;
         } else if (!options->ours) {
             options->ours = argv[i];
         } else if (!options->windows) {
@@ -176,7 +198,7 @@ static void print_known(const struct comparison *c, bool all)
     }
 }
 
-static void print(const struct comparison *c, const struct options *options)
+static void print(const struct comparison *c, const struct compare_options *options)
 {
     print_subject("ours", options->ours, &c->ours);
     print_subject("Windows", options->windows, &c->windows);
@@ -193,7 +215,7 @@ static void print(const struct comparison *c, const struct options *options)
 /* ---- comparing ---- */
 
 /* An adapter is of the trace that has it: handles of two machines are not the same. */
-static void choose_adapters(struct options *options, const struct wintrace *ours)
+static void choose_adapters(struct compare_options *options, const struct wintrace *ours)
 {
     for (unsigned i = 0; i < options->adapters; i++) {
         struct subject_choice choice = {.adapter = options->adapter[i]};
@@ -209,7 +231,7 @@ static void choose_adapters(struct options *options, const struct wintrace *ours
     }
 }
 
-static int compare(struct options *options, const struct wintrace *ours,
+static int compare(struct compare_options *options, const struct wintrace *ours,
                    const struct wintrace *windows)
 {
     char error[256];
@@ -235,7 +257,7 @@ static int compare(struct options *options, const struct wintrace *ours,
 
 int cli_compare(int argc, char **argv)
 {
-    struct options options;
+    struct compare_options options;
     struct wintrace *ours, *windows = NULL;
     char error[512];
     int status = CLI_FAILED;

@@ -12,9 +12,11 @@
 #include "cli/instruments.h"
 #include "cli/isolate.h"
 #include "cli/number.h"
+#include "cli/option.h"
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/usage.h"
+#include "option_table.h"
 #include "util/array.h"
 
 static bool parse_range(const char *text, char separator, uint64_t *a, uint64_t *b)
@@ -28,92 +30,91 @@ static bool parse_range(const char *text, char separator, uint64_t *a, uint64_t 
     return cli_parse_number(first, a) && cli_parse_number(middle + (separator == '.' ? 2 : 1), b);
 }
 
-static bool parse_seeds(struct explore_options *options, const char *value)
+static enum cli_answer parse_seeds(struct explore_options *options, const char *value)
 {
+    options->seeds = true;
     if (cli_parse_number(value, &options->first)) {
         options->last = options->first;
-        return true;
+        return CLI_MINE;
     }
     return parse_range(value, '.', &options->first, &options->last) &&
-           options->first <= options->last && options->last < UINT64_MAX;
+                   options->first <= options->last && options->last < UINT64_MAX
+               ? CLI_MINE
+               : CLI_WRONG;
 }
 
 /* A number alone is an option of run. */
-static bool parse_fails(struct explore_options *options, const char *value)
+static enum cli_answer parse_fails(struct explore_options *options, const char *value)
 {
+    if (!strstr(value, ".."))
+        return CLI_NOT_MINE;
     return parse_range(value, '.', &options->fail_first, &options->fail_last) &&
-           options->fail_first >= 1 && options->fail_first <= options->fail_last &&
-           options->fail_last < UINT32_MAX;
+                   options->fail_first >= 1 && options->fail_first <= options->fail_last &&
+                   options->fail_last < UINT32_MAX
+               ? CLI_MINE
+               : CLI_WRONG;
 }
 
-static bool parse_shard(struct explore_options *options, const char *value)
+static enum cli_answer parse_shard(struct explore_options *options, const char *value)
 {
     uint64_t shard, shards;
 
     if (!parse_range(value, '/', &shard, &shards) || shard < 1 || shard > shards || shards > 1000000)
-        return false;
+        return CLI_WRONG;
     options->shard = (uint32_t)shard;
     options->shards = (uint32_t)shards;
-    return true;
+    return CLI_MINE;
 }
 
-static bool parse_count(const char *value, uint32_t most, uint32_t *count)
+static enum cli_answer parse_count(const char *value, uint32_t most, uint32_t *count)
 {
     uint64_t number;
 
     if (!cli_parse_number(value, &number) || number < 1 || number > most)
-        return false;
+        return CLI_WRONG;
     *count = (uint32_t)number;
-    return true;
+    return CLI_MINE;
 }
 
-enum option_answer { NOT_MINE, MINE, WRONG };
-
-static enum option_answer result_option(struct explore_options *options, const char *name,
-                                        const char *value)
+static enum cli_answer parse_workers(struct explore_options *options, const char *value)
 {
-    const char **path = strcmp(name, "--json") == 0    ? &options->json
-                        : strcmp(name, "--junit") == 0 ? &options->junit
-                        : strcmp(name, "--sarif") == 0 ? &options->sarif
-                                                       : NULL;
-
-    if (!path)
-        return NOT_MINE;
-    *path = value;
-    return *value ? MINE : WRONG;
+    return parse_count(value, EXPLORE_WORKERS, &options->workers);
 }
 
-static enum option_answer own_option(struct explore_options *options, const char *name,
-                                     const char *value)
+static enum cli_answer parse_stop_after(struct explore_options *options, const char *value)
 {
-    if (strcmp(name, "--seeds") == 0)
-        return parse_seeds(options, value) ? MINE : WRONG;
-    if (strcmp(name, "-j") == 0 || strcmp(name, "--jobs") == 0)
-        return parse_count(value, EXPLORE_WORKERS, &options->workers) ? MINE : WRONG;
-    if (strcmp(name, "--shard") == 0)
-        return parse_shard(options, value) ? MINE : WRONG;
-    if (strcmp(name, "--fail-allocation") == 0 && strstr(value, ".."))
-        return parse_fails(options, value) ? MINE : WRONG;
-    if (strcmp(name, "--stop-after") == 0)
-        return parse_count(value, EXPLORE_DISTINCT, &options->stop_after) ? MINE : WRONG;
-    if (strcmp(name, "--limit") == 0)
-        return parse_count(value, 86400, &options->limit_s) ? MINE : WRONG;
-    return result_option(options, name, value);
+    return parse_count(value, EXPLORE_DISTINCT, &options->stop_after);
+}
+
+static enum cli_answer parse_limit(struct explore_options *options, const char *value)
+{
+    return parse_count(value, 86400, &options->limit_s);
+}
+
+#define CLI_OPTION_STRUCT struct explore_options
+#define CLI_OPTION_PARSER explore
+static const struct cli_option table[] = {CLI_EXPLORE_OPTIONS};
+
+static enum cli_answer own_option(struct explore_options *options, const char *name,
+                                  const char *value)
+{
+    const struct cli_option *option = cli_option_find(table, ARRAY_COUNT(table), name);
+
+    if (!option)
+        return CLI_NOT_MINE;
+    if (option->kind == CLI_KIND_PARSED)
+        return option->parse.explore(options, value);
+    return cli_option_store(option, options, value) ? CLI_MINE : CLI_WRONG;
 }
 
 static bool is_of_one_run(const char *name)
 {
-    static const char *const names[] = {"--seed",      "--trace", "--trace-dxgkrnl", "--frames",
-                                        "--animation", "--watch", "--gdb",           "--break",
-                                        "--until",     "--html"};
+    const struct cli_option *option = cli_run_option(name);
 
-    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
+    return option && option->not_for & CLI_NOT_EXPLORE;
 }
 
-static int take_own(struct explore_options *options, int argc, char **argv, bool *seeds)
+static int take_own(struct explore_options *options, int argc, char **argv)
 {
     for (int i = 0; i < argc; i++) {
         char name[CLI_NAME_BYTES];
@@ -123,21 +124,20 @@ static int take_own(struct explore_options *options, int argc, char **argv, bool
         if (is_of_one_run(name))
             return cli_usage_error("not an option of explore", argv[i]);
         if (strncmp(argv[i], "-j", 2) == 0 && argv[i][2]) { /* -j4 */
-            if (own_option(options, "-j", argv[i] + 2) != MINE)
+            if (own_option(options, "-j", argv[i] + 2) != CLI_MINE)
                 return cli_usage_error("wrong value", argv[i]);
             continue;
         }
         switch (own_option(options, name, value)) {
-        case NOT_MINE:
+        case CLI_NOT_MINE:
             options->run_argv[options->run_argc++] = argv[i];
             break;
-        case WRONG:
+        case CLI_WRONG:
             if (!given && i + 1 == argc)
                 return cli_usage_error("this option wants a value", argv[i]);
             fprintf(stderr, "dxgkhost: %s: wrong value: %s\n", argv[i], value);
             return CLI_USAGE;
         default:
-            *seeds |= strcmp(name, "--seeds") == 0;
             i += !given;
         }
     }
@@ -154,7 +154,6 @@ static bool can_write(const struct explore_options *options)
 int explore_options_parse(struct explore_options *options, int argc, char **argv)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    bool seeds = false;
     const char *why;
     int status;
 
@@ -170,10 +169,10 @@ int explore_options_parse(struct explore_options *options, int argc, char **argv
         fputs("dxgkhost: out of memory\n", stderr);
         return CLI_HOST;
     }
-    status = take_own(options, argc, argv, &seeds);
+    status = take_own(options, argc, argv);
     if (status == CLI_OK)
         status = cli_options_parse(&options->run, options->run_argc, options->run_argv);
-    if (status == CLI_OK && !seeds) {
+    if (status == CLI_OK && !options->seeds) {
         fputs("dxgkhost: explore wants --seeds A..B\n", stderr);
         status = CLI_USAGE;
     }

@@ -15,6 +15,7 @@ struct explore_options {
     char **argv;
     int run_argc; /* arguments that are run's, driver and workload first, without the seed */
     char **run_argv;
+    bool seeds; /* were given: */
     uint64_t first, last;
     uint64_t fail_first, fail_last; /* allocations that fail, one in each run of a seed; 0: none */
     uint32_t workers;

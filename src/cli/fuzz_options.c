@@ -8,86 +8,35 @@
 
 #include "cli/argument.h"
 #include "cli/fuzz_shared.h"
-#include "cli/number.h"
+#include "cli/option.h"
 #include "cli/usage.h"
+#include "option_table.h"
 #include "util/array.h"
 
 #define WATCHDOG_MS 1000u /* less than for a run: a hang is looked for each time it comes */
 #define LIMIT_S     10u
 #define MOST_BYTES  1024u
-#define SERVE       "--serve" /* for nobody but the engine */
 #define BATCH       16u
 #define VIRTUAL_NS  60000000000u
 
-enum option_answer { NOT_MINE, MINE, WRONG };
-
-static enum option_answer take_path(struct fuzz_options *options, const char *name,
-                                    const char *value)
+/* --serve, of the engine to its server. */
+static enum cli_answer parse_serve(struct fuzz_options *options, const char *value)
 {
-    const struct {
-        const char *name, **path;
-    } paths[] = {{"--corpus", &options->corpus},
-                 {"--findings", &options->findings},
-                 {"--dict", &options->dictionary},
-                 {"--grammar", &options->grammar_file},
-                 {"--replay", &options->replay}};
-
-    for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
-        if (strcmp(name, paths[i].name) != 0)
-            continue;
-        *paths[i].path = value;
-        return *value ? MINE : WRONG;
-    }
-    return NOT_MINE;
-}
-
-static enum option_answer take_number(struct fuzz_options *options, const char *name,
-                                      const char *value)
-{
-    uint64_t engines = 0;
-    const struct {
-        const char *name;
-        uint64_t *number, least, most;
-    } numbers[] = {{"--runs", &options->runs, 1, INT32_MAX},
-                   {"--seconds", &options->seconds, 1, INT32_MAX},
-                   {"--fuzz-seed", &options->seed, 1, UINT32_MAX},
-                   {"--max-bytes", &options->most_bytes, 1, FUZZ_INPUT},
-                   {"--limit", &options->limit_s, 1, 86400},
-                   {"--stop-after", &options->stop_after, 1, INT32_MAX},
-                   {"--batch", &options->batch, 1, 1000000},
-                   {"-j", &engines, 1, FUZZ_ENGINES},
-                   {"--jobs", &engines, 1, FUZZ_ENGINES}};
-
-    for (size_t i = 0; i < ARRAY_COUNT(numbers); i++) {
-        if (strcmp(name, numbers[i].name) != 0)
-            continue;
-        if (!cli_parse_number(value, numbers[i].number) || *numbers[i].number < numbers[i].least ||
-            *numbers[i].number > numbers[i].most)
-            return WRONG;
-        if (engines)
-            options->engines = (uint32_t)engines;
-        return MINE;
-    }
-    return NOT_MINE;
-}
-
-/* Of the engine to its server. */
-static enum option_answer take_serve(struct fuzz_options *options, const char *name,
-                                     const char *value)
-{
-    if (strcmp(name, SERVE) != 0)
-        return NOT_MINE;
     options->serves = sscanf(value, "%d,%d,%d,%d", &options->shared, &options->requests,
                              &options->answers, &options->events) == 4;
-    return options->serves ? MINE : WRONG;
+    return options->serves ? CLI_MINE : CLI_WRONG;
 }
 
-static bool take_switch(struct fuzz_options *options, const char *name)
+#define CLI_OPTION_STRUCT struct fuzz_options
+#define CLI_OPTION_PARSER fuzz
+static const struct cli_option table[] = {CLI_FUZZ_OPTIONS};
+
+static enum cli_answer own_option(struct fuzz_options *options, const struct cli_option *option,
+                                  const char *value)
 {
-    if (strcmp(name, "--merge") != 0)
-        return false;
-    options->reduce_corpus = true;
-    return true;
+    if (option->kind == CLI_KIND_PARSED)
+        return option->parse.fuzz(options, value);
+    return cli_option_store(option, options, value) ? CLI_MINE : CLI_WRONG;
 }
 
 static int take_own(struct fuzz_options *options, int argc, char **argv)
@@ -96,23 +45,19 @@ static int take_own(struct fuzz_options *options, int argc, char **argv)
         char name[CLI_NAME_BYTES];
         const char *given = cli_argument(argv[i], name);
         const char *value = given ? given : i + 1 < argc ? argv[i + 1] : "";
-        enum option_answer answer;
+        const struct cli_option *option = cli_option_find(table, ARRAY_COUNT(table), name);
 
-        if (take_switch(options, argv[i]))
+        if (!option) {
+            options->run_argv[options->run_argc++] = argv[i];
             continue;
-        answer = take_path(options, name, value);
-        if (answer == NOT_MINE)
-            answer = take_number(options, name, value);
-        if (answer == NOT_MINE)
-            answer = take_serve(options, name, value);
-        if (answer == WRONG) {
+        }
+        if (option->kind == CLI_KIND_SWITCH && given)
+            return cli_usage_error("this option takes no value", argv[i]);
+        if (own_option(options, option, value) == CLI_WRONG) {
             fprintf(stderr, "dxgkhost: %s: wrong value: %s\n", argv[i], value);
             return CLI_USAGE;
         }
-        if (answer == NOT_MINE)
-            options->run_argv[options->run_argc++] = argv[i];
-        else
-            i += !given;
+        i += option->kind != CLI_KIND_SWITCH && !given;
     }
     return CLI_OK;
 }

@@ -24,7 +24,7 @@ struct fuzz_options {
     uint64_t limit_s; /* host time of one input */
     uint64_t stop_after;
     uint64_t batch; /* inputs of one child */
-    uint32_t engines;
+    uint64_t engines;
     bool reduce_corpus; /* --merge */
     /* This process serves an engine, by these descriptors: the shared memory, requests, answers,
      * events; -1: none. */

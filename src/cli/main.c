@@ -11,15 +11,17 @@
 #include "cli/color.h"
 #include "cli/output.h"
 #include "cli/usage.h"
+#include "option_table.h"
 #include "util/array.h"
 
 static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
-} commands[] = {{"run", cli_run},         {"inspect", cli_inspect},
-                {"explore", cli_explore}, {"explain", cli_explain},
-                {"rules", cli_rules},     {"check-trace", cli_check_trace},
-                {"compare", cli_compare}, {"fuzz", cli_fuzz}};
+} commands[] = {
+#define COMMAND(name, run) {name, run},
+    CLI_COMMANDS(COMMAND)
+#undef COMMAND
+};
 
 static bool wants_help(int argc, char **argv)
 {
@@ -32,7 +34,8 @@ static bool wants_help(int argc, char **argv)
 static int run(int argc, char **argv)
 {
     if (wants_help(argc, argv)) {
-        cli_usage(stdout);
+        if (!cli_usage_of(stdout, argv[1]))
+            cli_usage(stdout);
         return CLI_OK;
     }
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {

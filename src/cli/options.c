@@ -12,9 +12,11 @@
 #include "cli/duration.h"
 #include "cli/iommu.h"
 #include "cli/number.h"
+#include "cli/option.h"
 #include "cli/session.h"
 #include "cli/usage.h"
 #include "lua/table_format.h"
+#include "option_table.h"
 #include "util/address.h"
 #include "util/array.h"
 #include "util/is_file.h"
@@ -242,27 +244,6 @@ static int parse_checks(struct cli_options *options, const char *name, const cha
     return CLI_OK;
 }
 
-static int parse_path(struct cli_options *options, const char *name, const char *value)
-{
-    const struct {
-        const char *name, **path;
-    } paths[] = {{"--trace", &options->trace},
-                 {"--out", &options->out},
-                 {"--device", &options->device},
-                 {"--registry", &options->registry},
-                 {"--json", &options->result[CLI_RESULT_JSON].path},
-                 {"--junit", &options->result[CLI_RESULT_JUNIT].path},
-                 {"--sarif", &options->result[CLI_RESULT_SARIF].path},
-                 {"--html", &options->result[CLI_RESULT_HTML].path}};
-
-    if (!*value)
-        return cli_usage_error("this option wants a path", name);
-    for (size_t i = 0; i < ARRAY_COUNT(paths); i++)
-        if (strcmp(name, paths[i].name) == 0)
-            *paths[i].path = value;
-    return CLI_OK;
-}
-
 static int parse_trace_dxgkrnl(struct cli_options *options, const char *name, const char *value)
 {
     (void)name;
@@ -274,108 +255,53 @@ static int parse_trace_dxgkrnl(struct cli_options *options, const char *name, co
 
 /* ---- all of them ---- */
 
-struct option {
-    const char *name;
-    int (*parse)(struct cli_options *options, const char *name, const char *value);
-    bool for_workloads;
-};
+#define CLI_OPTION_STRUCT struct cli_options
+#define CLI_OPTION_PARSER run
+static const struct cli_option table[] = {CLI_RUN_OPTIONS};
 
-static const struct option valued[] = {
-    {"--set", parse_set, true},
-    {"--device-set", parse_device_set, false},
-    {"--severity", parse_severity, false},
-    {"--seed", parse_seed, false},
-    {"--fail-allocation", parse_fail, false},
-    {"--power-cycle", parse_power_cycle, true},
-    {"--stall-limit", parse_stall, false},
-    {"--watchdog", parse_watchdog, false},
-    {"--script-limit", parse_script, true},
-    {"--script-memory", parse_script_memory, true},
-    {"--limit", parse_limit, false},
-    {"--virtual-limit", parse_limit, false},
-    {"--ram", parse_ram, false},
-    {"--vram", parse_vram, false},
-    {"--cpus", parse_cpus, false},
-    {"--iommu", parse_iommu, false},
-    {"--windows", parse_windows, false},
-    {"--checks", parse_checks, false},
-    {"--page-table-format", parse_table_format, false},
-    {"--patch-format", parse_patch_format, false},
-    {"--report", parse_report, true},
-    {"--trace", parse_path, true},
-    {"--trace-dxgkrnl", parse_trace_dxgkrnl, true},
-    {"--json", parse_path, true},
-    {"--junit", parse_path, true},
-    {"--sarif", parse_path, true},
-    {"--html", parse_path, true},
-    {"--out", parse_path, true},
-    {"--screen", cli_parse_screen, true},
-    {"--frames", cli_parse_frames, true},
-    {"--frames-limit", cli_parse_frames_limit, true},
-    {"--animation", cli_parse_animation, true},
-    {"--monitor", cli_parse_monitor, false},
-    {"--firmware-screen", cli_parse_firmware_screen, false},
-    {"--device", parse_path, false},
-    {"--registry", parse_path, false},
-    {"--break", cli_parse_break, true},
-    {"--until", cli_parse_until, true},
-};
+const struct cli_option *cli_run_option(const char *name)
+{
+    return cli_option_find(table, ARRAY_COUNT(table), name);
+}
 
 bool cli_option_wants_value(const char *name)
 {
-    for (size_t i = 0; i < ARRAY_COUNT(valued); i++)
-        if (strcmp(name, valued[i].name) == 0)
-            return true;
-    return false;
-}
+    const struct cli_option *option = cli_run_option(name);
 
-/* False: it is no switch. */
-static bool parse_switch(struct cli_options *options, const char *name)
-{
-    const struct {
-        const char *name;
-        bool *is;
-    } switches[] = {
-        {"--strict", &options->config.strict},
-        {"--stub-missing", &options->config.stub_missing},
-        {"--stress", &options->config.stress},
-        {"--races", &options->config.races},
-        {"--special-pool", &options->config.special_pool},
-        {"--force-irql", &options->config.force_irql},
-        {"--raised-submit", &options->config.raised_submit},
-        {"--tell-unpinned", &options->config.tell_unpinned},
-        {"--no-displays", &options->config.no_displays},
-        {"--last-screen", &options->config.last_screen},
-        {"--split-dma-buffers", &options->config.split_dma_buffers},
-        {"--driver-fences", &options->config.driver_fences},
-        {"--test-prepatching", &options->config.test_prepatching},
-        {"--check-page-tables", &options->config.check_page_tables},
-        {"--no-patch-check", &options->config.unchecked_patches},
-        {"--isolate", &options->isolated},
-        {"--watch", &options->pictures.watch},
-        {"--no-supervisor", &options->unsupervised},
-        {"--gdb", &options->debugger.gdb},
-        {"--verbose", &options->verbose},
-    };
-
-    for (size_t i = 0; i < ARRAY_COUNT(switches); i++)
-        if (strcmp(name, switches[i].name) == 0)
-            return *switches[i].is = true;
-    return false;
+    return option && option->kind != CLI_KIND_SWITCH;
 }
 
 /* `value` is NULL at the end of the line. */
-static int parse_valued(struct cli_options *options, const char *name, const char *value)
+static int parse_valued(struct cli_options *options, const struct cli_option *option,
+                        const char *value)
 {
-    for (size_t i = 0; i < ARRAY_COUNT(valued); i++) {
-        if (strcmp(name, valued[i].name) != 0)
-            continue;
-        if (options->inspects && valued[i].for_workloads)
-            return cli_usage_error("inspect runs no workload", name);
-        return value ? valued[i].parse(options, name, value)
-                     : cli_usage_error("this option wants a value", name);
-    }
-    return cli_usage_error("unknown option", name);
+    if (!value)
+        return cli_usage_error("this option wants a value", option->name);
+    if (option->kind == CLI_KIND_PARSED)
+        return option->parse.run(options, option->name, value);
+    return cli_option_store(option, options, value)
+               ? CLI_OK
+               : cli_usage_error("this option wants a path", option->name);
+}
+
+/* `next` is the word that follows, or NULL; *taken says whether it was the value. */
+static int parse_option(struct cli_options *options, const char *word, const char *next, bool *taken)
+{
+    char name[CLI_NAME_BYTES];
+    const char *given = cli_argument(word, name);
+    const struct cli_option *option = cli_run_option(name);
+
+    *taken = false;
+    if (!option)
+        return cli_usage_error("unknown option", given ? name : word);
+    if (options->inspects && option->not_for & CLI_NOT_INSPECT)
+        return cli_usage_error("inspect runs no workload", option->name);
+    if (option->kind == CLI_KIND_SWITCH)
+        return given ? cli_usage_error("this option takes no value", word)
+               : cli_option_store(option, options, NULL) ? CLI_OK
+                                                         : CLI_USAGE;
+    *taken = !given;
+    return parse_valued(options, option, given ? given : next);
 }
 
 static int parse_argument(struct cli_options *options, const char *argument)
@@ -392,22 +318,14 @@ static int parse_argument(struct cli_options *options, const char *argument)
 static int parse_all(struct cli_options *options, int argc, char **argv)
 {
     for (int i = 0; i < argc; i++) {
-        char name[CLI_NAME_BYTES];
-        const char *given = cli_argument(argv[i], name);
-        int status;
+        bool taken = false;
+        int status = argv[i][0] == '-'
+                         ? parse_option(options, argv[i], i + 1 < argc ? argv[i + 1] : NULL, &taken)
+                         : parse_argument(options, argv[i]);
 
-        if (argv[i][0] != '-') {
-            status = parse_argument(options, argv[i]);
-        } else if (parse_switch(options, name)) {
-            status = given ? cli_usage_error("this option takes no value", argv[i]) : CLI_OK;
-        } else if (given) {
-            status = parse_valued(options, name, given);
-        } else {
-            status = parse_valued(options, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
-            i++;
-        }
         if (status != CLI_OK)
             return status;
+        i += taken;
     }
     if (options->driver && (options->workload || options->inspects || options->fuzzes))
         return CLI_OK;
@@ -453,17 +371,11 @@ int cli_options_parse_fuzz(struct cli_options *options, int argc, char **argv)
 
 int cli_options_parse_inspect(struct cli_options *options, int argc, char **argv)
 {
-    int status;
-
     memset(options, 0, sizeof(*options));
     options->inspects = true;
     options->stall_s = CLI_STALL_S;
     dxgk_machine_config_init(&options->config);
-    status = parse_all(options, argc, argv);
-    return status == CLI_OK && (options->pictures.watch || options->debugger.gdb)
-               ? cli_usage_error("inspect runs no workload",
-                                 options->pictures.watch ? "--watch" : "--gdb")
-               : status;
+    return parse_all(options, argc, argv);
 }
 
 static bool complain(const char *file)

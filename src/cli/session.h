@@ -18,6 +18,7 @@
 #define CLI_SCRIPT_S      30u
 #define CLI_SCRIPT_MEMORY ((uint64_t)1 << 30)
 
+struct cli_option;
 struct cli_page_parts;
 struct cli_pictures;
 struct cli_session;
@@ -73,6 +74,8 @@ struct cli_options {
 int cli_options_parse(struct cli_options *options, int argc, char **argv);
 /* The same for `inspect`, which has a driver and no workload. */
 int cli_options_parse_inspect(struct cli_options *options, int argc, char **argv);
+/* The row of an option of `run`; NULL: there is none of this name. */
+const struct cli_option *cli_run_option(const char *name);
 /* Whether the word after this one is the value of an option of this name. */
 bool cli_option_wants_value(const char *name);
 /* The same for `fuzz`: the caller says what the workload is. */

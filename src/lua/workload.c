@@ -17,7 +17,7 @@
  *
  * A workload passes when it returns true (or nothing); it fails when it returns false and a reason,
  * or raises an error. Modules are found beside the workload; native ones in the folder `workloads`
- * of the build.
+ * of the build, or of the libraries where the program is installed.
  */
 #include <ntddk.h>
 
@@ -279,7 +279,8 @@ static void open_libraries(lua_State *L, struct lua_workload *workload)
     if (length > 0) {
         program[length] = 0;
         *strrchr(program, '/') = 0;
-        lua_pushfstring(L, "%s/workloads/?.so", program);
+        lua_pushfstring(L, "%s/workloads/?.so;%s/../" DXGK_LIBRARY_FOLDER "/workloads/?.so",
+                        program, program);
         lua_setfield(L, -2, "cpath");
     }
     lua_pop(L, 1);

@@ -13,6 +13,8 @@ import time
 from rules_shown import shown
 
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(1, os.path.join(SOURCE, "tools"))
+import option_table  # noqa: E402
 BUILD = ""
 SANITIZED = False
 WORKLOADS = os.path.join(SOURCE, "workloads")
@@ -232,7 +234,7 @@ def case_usage():
                 fail(done.stderr)
         for verb in ("run", "explore", "inspect", "explain", "rules"):
             for arguments in ((verb, "--help"), (verb, "anything", "--help")):
-                if not program(*arguments).stdout.startswith("usage: dxgkhost run"):
+                if not program(*arguments).stdout.startswith(f"usage: dxgkhost {verb} "):
                     fail(f"{arguments}: no help")
         program("run", expect=2, words=("a DRIVER is missing",))
         program("run", base[0], expect=2, words=("a WORKLOAD.lua is missing",))
@@ -240,25 +242,33 @@ def case_usage():
         program("rules", "a", "b", expect=2)
 
 
+def squeezed(text):
+    return "".join(text.replace("`", "").split())
+
+
 def case_documented():
-    """Each option that the program takes is in --help and in the manual page, and no other is."""
-    taken = {"--help", "--version"}
-    for name in os.listdir(os.path.join(SOURCE, "src", "cli")):
-        with open(os.path.join(SOURCE, "src", "cli", name), encoding="utf-8") as file:
-            taken |= set(re.findall(r'(?:\{|strcmp\((?:name|argv\[i\]), )"(--[a-z-]+)"', file.read()))
-    with open(os.path.join(SOURCE, "docs", "man", "dxgkhost.1"), encoding="utf-8") as file:
-        manual = file.read().replace("\\-", "-")
-    if len(taken) < 50:
-        fail(f"{len(taken)} options were found: {sorted(taken)}")
-    for where, text in (("--help", program("--help").stdout), ("the manual page", manual)):
-        told = set(re.findall(r"(?<![a-z-])--[a-z][a-z-]*", text))
-        if told != taken:
-            fail(f"{where} lacks {sorted(taken - told)}, and has {sorted(told - taken)}")
-    # with a heading of its own, or in that of a command
-    heads = "\n".join("".join(pair) for pair in re.findall(r"^\.TP\n(.*)$|^\.OP (.*)$", manual, re.M))
-    missing = taken - set(re.findall(r"--[a-z-]+", heads)) - {"--virtual-limit"}
-    if missing:
-        fail(f"the manual page has no heading for {sorted(missing)}")
+    """Each option of the table is taken by the commands that it is for, and told by their --help; no other one is."""
+    table = option_table.Table()
+    everything = program("--help").stdout
+    if not everything.startswith("usage: dxgkhost run DRIVER"):
+        fail(everything)
+    for command in table.commands:
+        operands = ["nothing"] * len(command.operand.split())
+        helped = program(command.name, "--help").stdout
+        if not helped.startswith(f"usage: dxgkhost {command.name} {command.operand}"):
+            fail(f"{command.name} --help: {helped}")
+        for name in (name for option in table.taken(command) for name in option.names if not (SANITIZED and name == "--isolate")):
+            done = subprocess.run([os.path.join(BUILD, "dxgkhost"), command.name, *operands, name], capture_output=True, text=True, check=False, timeout=60, cwd=SOURCE)
+            if done.returncode not in (1, 2, 6) or re.search("unknown option|not an option of explore|runs no workload", done.stderr):
+                fail(f"{command.name} {name}: {done.returncode}, {done.stderr}")
+        for name in [*table.refused(command), "--bogus"] if command.options or command.also else []:
+            program(command.name, *operands, name, "1", expect=2, words=("takes a file" if command.name == "check-trace" else name,))
+        for option in command.options:
+            for where in (helped, everything):
+                if not option.has("hidden") and (squeezed(option.help) not in squeezed(where) or not all(name in where for name in option.names)):
+                    fail(f"{command.name}: --help does not tell {option.name}")
+        if "--serve" in helped:
+            fail("--help tells what is for the program itself")
 
 
 def case_full():

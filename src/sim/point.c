@@ -92,8 +92,8 @@ static bool is_alone(const struct sim_core *core)
     return core->ready_count == 0;
 }
 
-/* How far a stall that lasts until `end` may go on in one step: to the next event, to where the call is overdue or the run ends,
- * and while there is somebody else, who gets a turn at least that often, for a microsecond. */
+/* How far a stall that lasts until `end` may go on in one step: to the next event, to where the
+ * call is overdue or the run ends, and while there is somebody else, for a microsecond. */
 static uint64_t stall_step(const struct sim_core *core, uint64_t end)
 {
     const struct sim_machine *m = &core->public;

@@ -16,7 +16,7 @@
 
 #define DEFAULT_STACK (SIM_ASAN ? 1024u * 1024u : 256u * 1024u)
 
-/* Where this thread's stack is, for the sanitizer. Once a thread: for the first one it is read from /proc/self/maps. */
+/* Where this thread's stack is, for the sanitizer. Found once: of the first thread in a file. */
 static void host_stack(struct fiber *host)
 {
 #if SIM_ASAN

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The packages for Debian: made from nothing but the sources, clean for lintian, and enough to build the NPU and run it. Usage:
-packages.py BUILD. Exit status 77: skipped, and the last line says why.
+"""The packages for Debian: clean for lintian, and enough to build the NPU and run it. Usage: packages.py BUILD [nothing]. They
+are made of the build; with "nothing", from nothing but the sources. Exit status 77: skipped, and the last line says why.
 
 They are unpacked into an empty folder, which is then all that there is of dxgkhost."""
 import os
@@ -29,9 +29,11 @@ def run(*command, **options):
     return done.stdout
 
 
-def made(folder):
+def made(build, from_nothing):
     """The packages by name."""
-    done = subprocess.run([SOURCE / "tools" / "package", folder], capture_output=True, text=True, errors="replace", check=False)
+    folder = build / ("packaging" if from_nothing else "packages")
+    of = [] if from_nothing else ["--of", build]
+    done = subprocess.run([SOURCE / "tools" / "package", *of, folder], capture_output=True, text=True, errors="replace", check=False)
     if done.returncode == 77:
         print(done.stdout.strip().split("\n")[-1])
         sys.exit(77)
@@ -58,9 +60,9 @@ def control(packages):
         fail(f"{version} is not the newest in debian/changelog and CHANGELOG.md")
 
 
-def contents(root):
-    """What must be there is; manual pages are compressed; no path of the machine that built it is in any file."""
-    libraries = next((root / "usr" / "lib").glob("*-linux-gnu*"))
+def contents(root, from_nothing):
+    """What must be there is; manual pages are compressed; no path of the machine that built it is in any file of a release."""
+    libraries = next((root / "usr" / "lib").glob("*-linux-gnu*"), root / "usr" / "lib")
     own = libraries / "dxgkhost"
     share = root / "usr" / "share"
     for path in (root / "usr/bin/dxgkhost", root / "usr/bin/dxgk-tmh", root / "usr/bin/dxgk-case-overlay", root / "usr/bin/dxgk-merge-explore", own / "dxgkhost-fuzz", own / "libdxgkhost-window.so",
@@ -74,20 +76,24 @@ def contents(root):
             fail(f"no package has {path.relative_to(root)}")
     place = str(SOURCE).encode()
     for path in root.rglob("*"):
-        if path.is_file() and not path.is_symlink() and place in path.read_bytes():
+        if from_nothing and path.is_file() and not path.is_symlink() and place in path.read_bytes():
             fail(f"{path.relative_to(root)} has the path {SOURCE}")
         if path.is_file() and "/man/man" in str(path) and path.suffix != ".gz":
             fail(f"{path.relative_to(root)} is not compressed")
     return own, share
 
 
-def lint(packages):
+# A build that is for /usr/local has its libraries in lib.
+OF_A_BUILD = ["--suppress-tags", "pkg-config-unavailable-for-cross-compilation"]
+
+
+def lint(packages, from_nothing):
     if not shutil.which("lintian"):
         return "lintian is not installed"
     version = run("lintian", "--print-version").strip()
     if not version.startswith(LINTIAN):  # each version finds something else
         return f"lintian {LINTIAN} decides; here is {version}"
-    done = subprocess.run(["lintian", "--allow-root", "--no-cfg", "--fail-on", "error,warning", "--tag-display-limit", "0", *packages.values()], capture_output=True, text=True, check=False)
+    done = subprocess.run(["lintian", "--allow-root", "--no-cfg", "--fail-on", "error,warning", "--tag-display-limit", "0", *([] if from_nothing else OF_A_BUILD), *packages.values()], capture_output=True, text=True, check=False)
     if done.returncode or re.search(r"^[EW]: ", done.stdout, re.M):
         fail(f"lintian: {done.returncode}\n{done.stdout}{done.stderr}")
     return None
@@ -125,15 +131,16 @@ def use(root, own, share, folder):
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    packages = made(build / "packaging")
+    from_nothing = sys.argv[2:] == ["nothing"]
+    packages = made(build, from_nothing)
     control(packages)
-    skipped = lint(packages)
+    skipped = lint(packages, from_nothing)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         root = folder / "root"
         for package in packages.values():
             run("dpkg-deb", "-x", package, root)
-        use(root, *contents(root), folder)
+        use(root, *contents(root, from_nothing), folder)
     if skipped:
         print(f"skipped: the packages work, but {skipped}")
         return 77

@@ -14,6 +14,7 @@
 #include "sim/fault.h"
 #include "util/address.h"
 #include "util/alloc.h"
+#include "util/map.h"
 #include "x64/rewrite/flow.h"
 #include "x64/unwind/function_table.h"
 
@@ -185,7 +186,7 @@ static bool make_writable(uintptr_t low, uintptr_t high)
 {
     low = align_down(low, PAGE_BYTES);
     high = align_up(high, PAGE_BYTES);
-    return mprotect((void *)low, high - low, PROT_READ | PROT_WRITE | PROT_EXEC) == 0; // NOLINT
+    return util_protect((void *)low, high - low, PROT_READ | PROT_WRITE | PROT_EXEC) == 0; // NOLINT
 }
 
 static bool place(struct coverage *coverage, const struct loader_image *image)

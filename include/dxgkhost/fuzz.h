@@ -65,7 +65,10 @@ struct dxgk_compare {
 };
 DXGK_API uint32_t dxgk_client_compares(struct dxgk_compare *compares, uint32_t most);
 
-/* Called by a client: constants of comparisons in the code of drivers that have breakpoints, in the member a. Returns how many. */
+/* Called by a client: looks for constants of comparisons in the code of drivers, as dxgk_client_coverage_break does of those that get
+ * breakpoints. False: out of memory. */
+DXGK_API bool dxgk_client_find_constants(void);
+/* Called by a client: those constants, in the member a. Returns how many. */
 DXGK_API uint32_t dxgk_client_constants(struct dxgk_compare *constants, uint32_t most);
 
 #ifdef __cplusplus

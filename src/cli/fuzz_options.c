@@ -71,6 +71,40 @@ static enum option_answer take_number(struct fuzz_options *options, const char *
     return NOT_MINE;
 }
 
+static bool find_word(const char *value, const char *const *words, unsigned count, unsigned *index)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (strcmp(value, words[i]) != 0)
+            continue;
+        *index = i;
+        return true;
+    }
+    return false;
+}
+
+static enum option_answer take_word(struct fuzz_options *options, const char *name,
+                                    const char *value)
+{
+    static const char *const resets[] = {
+        [FUZZ_RESET_MEMORY] = "memory", [FUZZ_RESET_CHECKED] = "checked", [FUZZ_RESET_FORK] = "fork"};
+    static const char *const engines[] = {
+        [FUZZ_ENGINE_CAMPAIGN] = "libfuzzer", [FUZZ_ENGINE_AFL] = "afl", [FUZZ_ENGINE_TARGET] = "target"};
+    unsigned index;
+
+    if (strcmp(name, "--reset") == 0) {
+        if (!find_word(value, resets, ARRAY_COUNT(resets), &index))
+            return WRONG;
+        options->reset = (enum fuzz_reset)index;
+        return MINE;
+    }
+    if (strcmp(name, "--engine") != 0)
+        return NOT_MINE;
+    if (!find_word(value, engines, ARRAY_COUNT(engines), &index))
+        return WRONG;
+    options->engine = (enum fuzz_engine)index;
+    return MINE;
+}
+
 /* Of the engine to its server. */
 static enum option_answer take_serve(struct fuzz_options *options, const char *name,
                                      const char *value)
@@ -103,6 +137,8 @@ static int take_own(struct fuzz_options *options, int argc, char **argv)
         answer = take_path(options, name, value);
         if (answer == NOT_MINE)
             answer = take_number(options, name, value);
+        if (answer == NOT_MINE)
+            answer = take_word(options, name, value);
         if (answer == NOT_MINE)
             answer = take_serve(options, name, value);
         if (answer == WRONG) {

@@ -111,6 +111,7 @@ static const char text[] =
     "           --findings DIR         inputs that show a failure (default: findings in the folder of --out)\n"
     "           --dict FILE            words of inputs, in the form of libFuzzer and AFL\n"
     "           --grammar FILE.lua     layouts of private data (docs/fuzzing.md)\n"
+    "           --reset HOW            memory, checked, fork: how the machine is set back behind an input\n"
     "           --fuzz-seed N          seed of the inputs (default: another one each time)\n"
     "           --max-bytes N          length of an input (default 1024)\n"
     "           --batch N              inputs between two resets of the machine (default 16)\n"

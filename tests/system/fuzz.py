@@ -210,6 +210,22 @@ def target(fuzz):
 
 
 @case
+def shards(fuzz):
+    """Shards of a campaign, as Slurm would start them, and the merge of their corpus; scripts of examples/fuzz are ones."""
+    examples = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "fuzz")
+    scripts = [os.path.join(examples, name) for name in ("fuzz.sbatch", "bundle.sh", ".clusterfuzzlite/build.sh")]
+    for script in scripts:
+        subprocess.run(["bash", "-n", script], check=True)
+    environment = dict(os.environ, PATH=f"{fuzz.build}:{os.environ['PATH']}", DRIVER=fuzz.driver("repaired.so"), SECONDS_OF_FUZZ="1", SLURM_ARRAY_JOB_ID="7", SLURM_CPUS_PER_TASK="1")
+    for task, step in (("1", "shard"), ("2", "shard"), ("0", "merge")):
+        done = subprocess.run(["bash", scripts[0], step], cwd=fuzz.folder, env={**environment, "SLURM_ARRAY_TASK_ID": task}, capture_output=True, text=True, check=False, timeout=280)
+        if done.returncode != 0:
+            fail(done, step)
+    if not {"shard-1", "shard-2", "corpus", "corpus.old"} <= set(os.listdir(os.path.join(fuzz.folder, "fuzz"))):
+        sys.exit(f"{os.listdir(os.path.join(fuzz.folder, 'fuzz'))}")
+
+
+@case
 def wrong(fuzz):
     """What cannot be done is told in a line."""
     for option in ("--runs", "--seconds", "--fuzz-seed", "--max-bytes", "--batch", "-j", "--limit", "--stop-after"):

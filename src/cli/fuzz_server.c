@@ -54,7 +54,8 @@ struct counts {
 
 /* What the child says of its input. */
 struct outcome {
-    atomic_bool done; /* else it was ended in the middle */
+    atomic_bool done;     /* else it was ended in the middle */
+    atomic_bool answered; /* the last input that it has begun */
     bool stopped;
     uint32_t inputs; /* that the child has begun */
     uint32_t places;
@@ -147,6 +148,7 @@ static bool say(const struct server *server, char word)
     server->counts->found += word != FUZZ_FINE;
     note_places(server);
     server->shared->counter[DXGK_PLACES - 1] = 1; /* the engine takes nothing for a mistake */
+    atomic_store(&server->outcome->answered, true);
     return write(server->options->answers, &word, 1) == 1;
 }
 
@@ -193,9 +195,12 @@ static void next_input(struct server *server)
 
     if (read(server->options->requests, &word, 1) != 1)
         end_child(server);
+    atomic_store(&server->outcome->answered, false);
     shared->compares = 0;
     memset(shared->counter, 0, sizeof(shared->counter));
     server->outcome->call = FUZZ_KINDS;
+    server->outcome->findings = 0;
+    server->outcome->stopped = false;
 }
 
 /* The input that is there; leaves it to the parent to answer where something is found. */
@@ -207,6 +212,44 @@ static void serve_input(struct server *server)
     if (server->outcome->findings)
         end_child(server);
     if (!say(server, FUZZ_FINE) || server->outcome->stopped)
+        end_child(server);
+}
+
+/* For an engine that keeps findings itself. */
+static void describe(const struct server *server)
+{
+    const struct fuzz_finding *finding = &server->outcome->finding[0];
+
+    snprintf(server->shared->finding, sizeof(server->shared->finding), "%s %s: %s, in %s%s%s",
+             finding->severity, finding->rule, finding->seen, finding->where,
+             finding->frame[0] ? ", at " : "", finding->frame);
+}
+
+static bool is_known(const struct server *server, const struct fuzz_finding *finding)
+{
+    for (uint32_t i = 0; i < server->knows; i++)
+        if (fuzz_finding_same(&server->known[i], finding))
+            return true;
+    return false;
+}
+
+/* What another process would find, too, as nothing came before the input. New ones are for the
+ * parent, which keeps them. */
+static void answer_finding(struct server *server)
+{
+    const struct outcome *outcome = server->outcome;
+    const char word = outcome->stopped ? FUZZ_STOPPED : FUZZ_FAILED;
+
+    if (server->options->engine != FUZZ_ENGINE_CAMPAIGN) {
+        describe(server);
+    } else {
+        for (uint32_t i = 0; i < outcome->findings; i++)
+            if (!is_known(server, &outcome->finding[i]))
+                end_child(server);
+        if (word == FUZZ_STOPPED)
+            memset(server->shared->counter, 0, sizeof(server->shared->counter));
+    }
+    if (!say(server, word))
         end_child(server);
 }
 
@@ -229,7 +272,11 @@ static bool repeat_input(void *context)
         note_reset(server->counts);
         next_input(server);
     }
-    serve_input(server);
+    run_calls(server, server->shared->input, min_of(server->shared->bytes, FUZZ_INPUT));
+    if (server->outcome->findings)
+        answer_finding(server);
+    else if (!say(server, FUZZ_FINE))
+        end_child(server);
     return true;
 }
 
@@ -341,8 +388,12 @@ static bool run_child(struct server *server, bool alone, const uint8_t *input, s
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return false;
-    if (!atomic_load(&outcome->done))
+    if (!atomic_load(&outcome->done) && atomic_load(&outcome->answered)) {
+        server->counts->lost_reason = "the process ended while memory was set back";
+        server->counts->lost++;
+    } else if (!atomic_load(&outcome->done)) {
         add_ending(server, status);
+    }
     outcome->findings = (uint32_t)min_of(outcome->findings, FUZZ_FINDINGS);
     outcome->places = (uint32_t)min_of(outcome->places, DXGK_PLACES);
     return dxgk_snapshot_restore(server->snapshot) >= 0;
@@ -405,10 +456,7 @@ static void keep_finding(struct server *server, const struct fuzz_finding *findi
 
 static bool know(struct server *server, const struct fuzz_finding *finding)
 {
-    for (uint32_t i = 0; i < server->knows; i++)
-        if (fuzz_finding_same(&server->known[i], finding))
-            return true;
-    if (server->knows == KNOWN)
+    if (is_known(server, finding) || server->knows == KNOWN)
         return true;
     server->known[server->knows++] = *finding;
     return false;
@@ -433,15 +481,6 @@ static bool keep_findings(struct server *server)
 
 /* ---- requests ---- */
 
-static void describe(const struct server *server)
-{
-    const struct fuzz_finding *finding = &server->outcome->finding[0];
-
-    snprintf(server->shared->finding, sizeof(server->shared->finding), "%s %s: %s, in %s%s%s",
-             finding->severity, finding->rule, finding->seen, finding->where,
-             finding->frame[0] ? ", at " : "", finding->frame);
-}
-
 /* Of the input that the engine waits for. False: the host failed. */
 static bool answer(struct server *server)
 {
@@ -452,7 +491,7 @@ static bool answer(struct server *server)
     shared->bytes = (uint32_t)min_of(shared->bytes, FUZZ_INPUT);
     if (!run_child(server, false, shared->input, shared->bytes))
         return false;
-    if (outcome->findings == 0)
+    if (atomic_load(&outcome->answered))
         return true; /* the child has answered all that it was given */
     shared->bytes = (uint32_t)min_of(shared->bytes, FUZZ_INPUT);
     if (outcome->inputs != 1 && !run_child(server, true, shared->input, shared->bytes))

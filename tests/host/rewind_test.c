@@ -146,7 +146,8 @@ static bool use_all(void *context)
     large = malloc(LARGE); /* which the heap has not */
     EXPECT(large);
     memset(large, 1, shared->runs % 8 ? PAGE : LARGE);
-    EXPECT(gpu_memory(&world->gpu, 0x10000, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_VRAM, &memory) == STATUS_SUCCESS);
+    EXPECT(gpu_memory(&world->gpu, 0x10000, REFGPU_ALLOCATION_CPU_VISIBLE, REFGPU_IN_VRAM,
+                      &memory) == STATUS_SUCCESS);
     memset(memory.cpu, (int)shared->runs, 0x10000);
     EXPECT(gpu_end(&world->gpu) == STATUS_SUCCESS);
     dxgk_client_sleep(1000000);

@@ -41,6 +41,25 @@ DXGK_API pid_t dxgk_snapshot_fork(struct dxgk_snapshot *snapshot);
 /* Undo what the child has changed: RAM and device memory are again as they were; the child has ended. Returns how many pages it had changed; -1: the host
  * failed, and the snapshot is of no use any more. */
 DXGK_API int64_t dxgk_snapshot_restore(struct dxgk_snapshot *snapshot);
+/*
+ * Run again and again from the same point. Called by the same client, as a rule in a child: calls run(context) again and again, each time with the whole process as it was at the first
+ * one, until it returns false. That costs much less than a child for each: only pages that were written are set back. Stays as it is: memory that
+ * is MAP_SHARED, but for RAM and device memory; files; timers. `context` and `repeat` should be in such memory, or are set back, too.
+ *
+ * 0: run has returned false. -1: the process cannot be set back, or, after some runs, not once more, as repeat->reason says: with an older
+ * kernel than Linux 6.7; with sanitizers; when a file or a thread was left. Then run has come to its end, and the process should, too.
+ */
+struct dxgk_repeat {
+    bool verify;          /* compare all memory after each reset, which takes milliseconds */
+    uint64_t runs;        /* that have come to their end */
+    uint64_t nanoseconds; /* of the last reset */
+    uint64_t pages;       /* that were set back in it */
+    uint64_t different; /* pages that are not as they were nevertheless, with verify: 0, or a mistake of the host */
+    uint64_t first_different; /* an address */
+    const char *reason;       /* NULL: it goes on */
+};
+DXGK_API int dxgk_client_repeat(struct dxgk_snapshot *snapshot, bool (*run)(void *context),
+                                void *context, struct dxgk_repeat *repeat);
 /* Bytes of RAM and device memory that a snapshot has a copy of. */
 DXGK_API uint64_t dxgk_snapshot_bytes(const struct dxgk_snapshot *snapshot);
 /* Free a snapshot. */
@@ -66,7 +85,10 @@ struct dxgk_compare {
 };
 DXGK_API uint32_t dxgk_client_compares(struct dxgk_compare *compares, uint32_t most);
 
-/* Called by a client: constants of comparisons in the code of drivers that have breakpoints, in the member a. Returns how many. */
+/* Called by a client: looks for constants of comparisons in the code of drivers, as dxgk_client_coverage_break does of those that get
+ * breakpoints. False: out of memory. */
+DXGK_API bool dxgk_client_find_constants(void);
+/* Called by a client: those constants, in the member a. Returns how many. */
 DXGK_API uint32_t dxgk_client_constants(struct dxgk_compare *constants, uint32_t most);
 
 #ifdef __cplusplus

@@ -30,6 +30,7 @@
 #include "util/extent.h"
 #include "util/hash.h"
 #include "util/list.h"
+#include "util/map.h"
 #include "util/span_tree.h"
 
 /* Address space of the kernel set aside for windows: reserved; that of registers is never
@@ -58,7 +59,8 @@ static void *reserve(size_t bytes, int protection)
     void *address = MAP_FAILED;
 
     if (!util_fault_point())
-        address = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        address = util_map(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                           0);
     return address == MAP_FAILED ? NULL : address;
 }
 
@@ -74,7 +76,7 @@ static void arena_finish(struct bus_arena *arena)
 {
     extent_tree_finish(&arena->free);
     if (arena->base)
-        munmap(arena->base, arena->pages * PAGE_BYTES);
+        util_unmap(arena->base, arena->pages * PAGE_BYTES);
 }
 
 bool bus_window_init(struct bus *bus)
@@ -96,7 +98,7 @@ void bus_window_finish(struct bus *bus)
     arena_finish(&bus->registers);
     arena_finish(&bus->memory);
     if (bus->register_map)
-        munmap(bus->register_map, REGISTER_MAP_BYTES);
+        util_unmap(bus->register_map, REGISTER_MAP_BYTES);
 }
 
 /* The BAR that holds all of the range. */
@@ -139,9 +141,9 @@ static bool take_pages(struct bus_mapping *mapping, struct bus_arena *arena)
 static bool show_memory(struct bus *bus, struct bus_mapping *mapping, const struct bus_bar *bar)
 {
     if (util_fault_point() ||
-        mmap(mapping->start, mapping->pages * PAGE_BYTES, PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_FIXED | MAP_NORESERVE, bar->file,
-             (off_t)align_down(mapping->offset, PAGE_BYTES)) == MAP_FAILED)
+        util_map(mapping->start, mapping->pages * PAGE_BYTES, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_FIXED | MAP_NORESERVE, bar->file,
+                 (off_t)align_down(mapping->offset, PAGE_BYTES)) == MAP_FAILED)
         return false;
     mapping->span.first = (uintptr_t)mapping->start / PAGE_BYTES;
     mapping->span.pages = mapping->pages;
@@ -155,9 +157,9 @@ static void hide_memory(struct bus *bus, struct bus_mapping *mapping)
     if (mapping->span.pages == 0)
         return;
     span_remove(&bus->memory_windows, &mapping->span);
-    if (mmap(mapping->start, mapping->pages * PAGE_BYTES, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
-        (void)mprotect(mapping->start, mapping->pages * PAGE_BYTES, PROT_NONE);
+    if (util_map(mapping->start, mapping->pages * PAGE_BYTES, PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+        (void)util_protect(mapping->start, mapping->pages * PAGE_BYTES, PROT_NONE);
 }
 
 static void drop(struct bus *bus, struct bus_mapping *mapping)

@@ -5,6 +5,7 @@
  * and gathers what these find.
  */
 #include "cli/cli.h"
+#include "cli/fuzz_afl.h"
 #include "cli/fuzz_campaign.h"
 #include "cli/fuzz_client.h"
 #include "cli/fuzz_options.h"
@@ -102,10 +103,12 @@ int cli_fuzz(int argc, char **argv)
     struct fuzz_options options;
     int status = fuzz_options_parse(&options, argc, argv);
 
-    if (status == CLI_OK && (options.serves || options.replay))
+    if (status == CLI_OK && (options.serves || options.replay || options.engine == FUZZ_ENGINE_AFL))
         hold_addresses(argv - 2); /* with the program and "fuzz" */
     if (status == CLI_OK && options.serves)
         status = fuzz_serve(&options);
+    else if (status == CLI_OK && options.engine == FUZZ_ENGINE_AFL)
+        status = fuzz_afl(&options);
     else if (status == CLI_OK && options.replay)
         status = replay_file(&options);
     else if (status == CLI_OK)

@@ -40,6 +40,9 @@ struct campaign {
     uint32_t distinct;
     uint64_t runs, failed;
     unsigned places, reached;
+    double reset_us, reset_pages; /* of the slowest engine; 0: there was none */
+    uint64_t reset_different, lost;
+    char lost_reason[128];
     bool ended; /* a server has said how it ended */
     int status; /* of a server that could not begin; CLI_OK: none */
     bool asked; /* engines were asked to end */
@@ -267,6 +270,28 @@ static void take_finding(struct campaign *campaign, const struct fuzz_finding *f
         ask_to_end(campaign);
 }
 
+/* Of a server that has ended. */
+static bool take_resets(struct campaign *campaign, const char *line)
+{
+    double us, pages;
+    uint64_t count;
+    int text = 0;
+
+    if (sscanf(line, "resets\t%lf\t%lf\t%" SCNu64, &us, &pages, &count) == 3) {
+        if (us > campaign->reset_us)
+            campaign->reset_us = us;
+        if (pages > campaign->reset_pages)
+            campaign->reset_pages = pages;
+        campaign->reset_different += count;
+        return true;
+    }
+    if (sscanf(line, "lost\t%" SCNu64 "\t%n", &count, &text) != 1 || !text)
+        return false;
+    campaign->lost += count;
+    snprintf(campaign->lost_reason, sizeof(campaign->lost_reason), "%s", line + text);
+    return true;
+}
+
 static void take_line(struct campaign *campaign, char *line)
 {
     struct fuzz_finding finding;
@@ -283,7 +308,7 @@ static void take_line(struct campaign *campaign, char *line)
         campaign->failed += failed;
         campaign->reached = reached > campaign->reached ? reached : campaign->reached;
         campaign->places = places > campaign->places ? places : campaign->places;
-    } else if (fuzz_finding_read(line, &finding, &file)) {
+    } else if (!take_resets(campaign, line) && fuzz_finding_read(line, &finding, &file)) {
         take_finding(campaign, &finding, file);
     }
 }
@@ -318,6 +343,20 @@ static void listen_to(struct campaign *campaign)
 
 /* ---- the whole ---- */
 
+static void print_speed(const struct campaign *campaign, double seconds)
+{
+    fprintf(stderr, "%.1f s, %.0f inputs a second", seconds, (double)campaign->runs / seconds);
+    if (campaign->reset_us > 0)
+        fprintf(stderr, ", reset %.0f us of %.0f pages", campaign->reset_us, campaign->reset_pages);
+    fputc('\n', stderr);
+    if (campaign->reset_different)
+        fprintf(stderr, "dxgkhost: fuzz: %" PRIu64 " pages were not set back\n",
+                campaign->reset_different);
+    if (campaign->lost)
+        fprintf(stderr, "dxgkhost: fuzz: %" PRIu64 " resets by another process: %s\n",
+                campaign->lost, campaign->lost_reason);
+}
+
 static int conclude(struct campaign *campaign, double seconds)
 {
     const struct fuzz_options *options = campaign->options;
@@ -344,7 +383,7 @@ static int conclude(struct campaign *campaign, double seconds)
         printf("  %-22s %u reached\n", "places", campaign->reached);
     else
         printf("  %-22s the driver is not instrumented: docs/fuzzing.md says how\n", "places");
-    fprintf(stderr, "%.1f s, %.0f inputs a second\n", seconds, (double)campaign->runs / seconds);
+    print_speed(campaign, seconds);
     if (interrupt)
         return 128 + (int)interrupt;
     return campaign->distinct ? CLI_BROKEN : CLI_OK;

@@ -19,6 +19,41 @@
 #define BATCH       16u
 #define VIRTUAL_NS  60000000000u
 
+static bool find_word(const char *value, const char *const *words, unsigned count, unsigned *index)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (strcmp(value, words[i]) != 0)
+            continue;
+        *index = i;
+        return true;
+    }
+    return false;
+}
+
+static enum cli_answer parse_reset(struct fuzz_options *options, const char *value)
+{
+    static const char *const resets[] = {
+        [FUZZ_RESET_MEMORY] = "memory", [FUZZ_RESET_CHECKED] = "checked", [FUZZ_RESET_FORK] = "fork"};
+    unsigned index;
+
+    if (!find_word(value, resets, ARRAY_COUNT(resets), &index))
+        return CLI_WRONG;
+    options->reset = (enum fuzz_reset)index;
+    return CLI_MINE;
+}
+
+static enum cli_answer parse_engine(struct fuzz_options *options, const char *value)
+{
+    static const char *const engines[] = {
+        [FUZZ_ENGINE_CAMPAIGN] = "libfuzzer", [FUZZ_ENGINE_AFL] = "afl", [FUZZ_ENGINE_TARGET] = "target"};
+    unsigned index;
+
+    if (!find_word(value, engines, ARRAY_COUNT(engines), &index))
+        return CLI_WRONG;
+    options->engine = (enum fuzz_engine)index;
+    return CLI_MINE;
+}
+
 /* --serve, of the engine to its server. */
 static enum cli_answer parse_serve(struct fuzz_options *options, const char *value)
 {

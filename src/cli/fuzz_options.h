@@ -8,6 +8,20 @@
 
 #define FUZZ_ENGINES 256u
 
+/* How the machine is set back behind an input. */
+enum fuzz_reset {
+    FUZZ_RESET_MEMORY,  /* in the process of the machine, where the kernel can */
+    FUZZ_RESET_CHECKED, /* the same, and all memory is compared */
+    FUZZ_RESET_FORK,    /* by another process for each batch */
+};
+
+/* Who makes inputs. */
+enum fuzz_engine {
+    FUZZ_ENGINE_CAMPAIGN, /* dxgkhost-fuzz, for a campaign, which keeps findings itself */
+    FUZZ_ENGINE_AFL,      /* afl-fuzz, which has started this process */
+    FUZZ_ENGINE_TARGET,   /* dxgkhost-fuzz, run as any program that is linked with libFuzzer */
+};
+
 struct fuzz_options {
     struct cli_options run; /* its workload is the input to be replayed, else the driver itself */
     int run_argc;           /* the driver and the options of run; owned */
@@ -23,7 +37,9 @@ struct fuzz_options {
     uint64_t most_bytes;
     uint64_t limit_s; /* host time of one input */
     uint64_t stop_after;
-    uint64_t batch; /* inputs of one child */
+    enum fuzz_reset reset;
+    enum fuzz_engine engine;
+    uint64_t batch; /* inputs of one child, where memory is not set back */
     uint64_t engines;
     bool reduce_corpus; /* --merge */
     /* This process serves an engine, by these descriptors: the shared memory, requests, answers,

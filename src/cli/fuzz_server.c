@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The process with the machine of a campaign. Its client opens the adapter, and makes what it can;
- * from then on the machine goes on in children of this process, each for some inputs (--batch).
- * What they do to the machine ends with the child. What an input is found to do is what it does as
- * the first one of its child.
+ * from then on the machine goes on in children of this process. A child makes calls of an input,
+ * sets its memory back, and goes on with the next one, until one is a finding; or, where the kernel
+ * does not tell which memory was written, makes those of some inputs (--batch). What they do to the
+ * machine ends with the child. What an input is found to do is what it does as the first one of its
+ * child.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,16 +33,29 @@
 #define KNOWN        512u
 #define REDUCE_TRIES 2000u
 
+#define RESETS_PER_US 4u /* by which durations of resets are counted */
+#define RESETS        8192u
+/* Children that could not set their memory back; after so many, and one in so many inputs, there is
+ * a child for some inputs instead. */
+#define LOST_MOST   16u
+#define LOST_SELDOM 64u
+
 /* What children count; they share it. */
 struct counts {
     uint64_t runs, found;
+    struct dxgk_repeat repeat;
+    uint64_t resets, reset_pages, reset_different, lost;
+    uint32_t reset[RESETS]; /* by duration */
+    const char *lost_reason;
+    bool no_resets;
     uint32_t places;
     uint8_t reached[DXGK_PLACES];
 };
 
 /* What the child says of its input. */
 struct outcome {
-    atomic_bool done; /* else it was ended in the middle */
+    atomic_bool done;     /* else it was ended in the middle */
+    atomic_bool answered; /* the last input that it has begun */
     bool stopped;
     uint32_t inputs; /* that the child has begun */
     uint32_t places;
@@ -133,6 +148,7 @@ static bool say(const struct server *server, char word)
     server->counts->found += word != FUZZ_FINE;
     note_places(server);
     server->shared->counter[DXGK_PLACES - 1] = 1; /* the engine takes nothing for a mistake */
+    atomic_store(&server->outcome->answered, true);
     return write(server->options->answers, &word, 1) == 1;
 }
 
@@ -171,29 +187,141 @@ static bool begin_again(struct server *server)
     return true;
 }
 
-/* Serves the engine until something is found, which it leaves to the parent to answer. */
-static void be_child(struct server *server, const uint8_t *input, size_t bytes)
+/* The next input of the engine, which waits for its answer. */
+static void next_input(struct server *server)
 {
     struct fuzz_shared *shared = server->shared;
     char word;
 
+    if (read(server->options->requests, &word, 1) != 1)
+        end_child(server);
+    atomic_store(&server->outcome->answered, false);
+    shared->compares = 0;
+    memset(shared->counter, 0, sizeof(shared->counter));
+    server->outcome->call = FUZZ_KINDS;
+    server->outcome->findings = 0;
+    server->outcome->stopped = false;
+}
+
+/* The input that is there; leaves it to the parent to answer where something is found. */
+static void serve_input(struct server *server)
+{
+    const struct fuzz_shared *shared = server->shared;
+
+    run_calls(server, shared->input, min_of(shared->bytes, FUZZ_INPUT));
+    if (server->outcome->findings)
+        end_child(server);
+    if (!say(server, FUZZ_FINE) || server->outcome->stopped)
+        end_child(server);
+}
+
+/* For an engine that keeps findings itself. */
+static void describe(const struct server *server)
+{
+    const struct fuzz_finding *finding = &server->outcome->finding[0];
+
+    snprintf(server->shared->finding, sizeof(server->shared->finding), "%s %s: %s, in %s%s%s",
+             finding->severity, finding->rule, finding->seen, finding->where,
+             finding->frame[0] ? ", at " : "", finding->frame);
+}
+
+static bool is_known(const struct server *server, const struct fuzz_finding *finding)
+{
+    for (uint32_t i = 0; i < server->knows; i++)
+        if (fuzz_finding_same(&server->known[i], finding))
+            return true;
+    return false;
+}
+
+/* What another process would find, too, as nothing came before the input. New ones are for the
+ * parent, which keeps them. */
+static void answer_finding(struct server *server)
+{
+    const struct outcome *outcome = server->outcome;
+    const char word = outcome->stopped ? FUZZ_STOPPED : FUZZ_FAILED;
+
+    if (server->options->engine != FUZZ_ENGINE_CAMPAIGN) {
+        describe(server);
+    } else {
+        for (uint32_t i = 0; i < outcome->findings; i++)
+            if (!is_known(server, &outcome->finding[i]))
+                end_child(server);
+        if (word == FUZZ_STOPPED)
+            memset(server->shared->counter, 0, sizeof(server->shared->counter));
+    }
+    if (!say(server, word))
+        end_child(server);
+}
+
+static void note_reset(struct counts *counts)
+{
+    const struct dxgk_repeat *repeat = &counts->repeat;
+
+    counts->resets++;
+    counts->reset_pages += repeat->pages;
+    counts->reset_different += repeat->different;
+    counts->reset[min_of(repeat->nanoseconds * RESETS_PER_US / 1000, RESETS - 1)]++;
+}
+
+/* From one point, to which memory is set back behind it. */
+static bool repeat_input(void *context)
+{
+    struct server *server = context;
+
+    if (server->outcome->inputs) {
+        note_reset(server->counts);
+        next_input(server);
+    }
+    run_calls(server, server->shared->input, min_of(server->shared->bytes, FUZZ_INPUT));
+    if (server->outcome->findings)
+        answer_finding(server);
+    else if (!say(server, FUZZ_FINE))
+        end_child(server);
+    return true;
+}
+
+/* Returns if memory cannot be set back. */
+static void repeat_inputs(struct server *server)
+{
+    struct counts *counts = server->counts;
+
+    memset(&counts->repeat, 0, sizeof(counts->repeat));
+    counts->repeat.verify = server->options->reset == FUZZ_RESET_CHECKED;
+    (void)dxgk_client_repeat(server->snapshot, repeat_input, server, &counts->repeat);
+    counts->lost_reason = counts->repeat.reason;
+    counts->lost++;
+    if (server->outcome->inputs)
+        end_child(server);
+    counts->no_resets = true;
+}
+
+static bool may_repeat(const struct server *server)
+{
+    const struct counts *counts = server->counts;
+
+    return server->options->reset != FUZZ_RESET_FORK && !counts->no_resets &&
+           (counts->lost < LOST_MOST || counts->lost * LOST_SELDOM < counts->runs);
+}
+
+/* Serves the engine until something is found. */
+static void be_child(struct server *server, const uint8_t *input, size_t bytes)
+{
     server->child = true;
     server->client.before = before_call;
     server->client.listener = server;
-    for (uint64_t left = server->alone ? 1 : server->options->batch;;) {
+    if (server->alone) {
         run_calls(server, input, bytes);
-        if (server->alone || server->outcome->findings)
+        end_child(server);
+    }
+    if (may_repeat(server))
+        repeat_inputs(server);
+    for (uint64_t left = server->options->batch;;) {
+        serve_input(server);
+        if (--left == 0)
             end_child(server);
-        if (!say(server, FUZZ_FINE) || --left == 0 || server->outcome->stopped)
-            end_child(server);
-        if (read(server->options->requests, &word, 1) != 1)
-            end_child(server);
-        shared->compares = 0;
-        memset(shared->counter, 0, sizeof(shared->counter));
-        server->outcome->call = FUZZ_KINDS;
+        next_input(server);
         if (!begin_again(server))
             break; /* the parent runs the input */
-        bytes = min_of(shared->bytes, FUZZ_INPUT);
     }
     server->outcome->inputs++;
     _exit(1);
@@ -260,8 +388,12 @@ static bool run_child(struct server *server, bool alone, const uint8_t *input, s
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR)
             return false;
-    if (!atomic_load(&outcome->done))
+    if (!atomic_load(&outcome->done) && atomic_load(&outcome->answered)) {
+        server->counts->lost_reason = "the process ended while memory was set back";
+        server->counts->lost++;
+    } else if (!atomic_load(&outcome->done)) {
         add_ending(server, status);
+    }
     outcome->findings = (uint32_t)min_of(outcome->findings, FUZZ_FINDINGS);
     outcome->places = (uint32_t)min_of(outcome->places, DXGK_PLACES);
     return dxgk_snapshot_restore(server->snapshot) >= 0;
@@ -324,10 +456,7 @@ static void keep_finding(struct server *server, const struct fuzz_finding *findi
 
 static bool know(struct server *server, const struct fuzz_finding *finding)
 {
-    for (uint32_t i = 0; i < server->knows; i++)
-        if (fuzz_finding_same(&server->known[i], finding))
-            return true;
-    if (server->knows == KNOWN)
+    if (is_known(server, finding) || server->knows == KNOWN)
         return true;
     server->known[server->knows++] = *finding;
     return false;
@@ -362,7 +491,7 @@ static bool answer(struct server *server)
     shared->bytes = (uint32_t)min_of(shared->bytes, FUZZ_INPUT);
     if (!run_child(server, false, shared->input, shared->bytes))
         return false;
-    if (outcome->findings == 0)
+    if (atomic_load(&outcome->answered))
         return true; /* the child has answered all that it was given */
     shared->bytes = (uint32_t)min_of(shared->bytes, FUZZ_INPUT);
     if (outcome->inputs != 1 && !run_child(server, true, shared->input, shared->bytes))
@@ -370,6 +499,10 @@ static bool answer(struct server *server)
     if (outcome->findings == 0)
         return say(server, FUZZ_FINE); /* others before it had to do with it */
     word = outcome->stopped ? FUZZ_STOPPED : FUZZ_FAILED;
+    if (server->options->engine != FUZZ_ENGINE_CAMPAIGN) { /* it keeps findings itself */
+        describe(server);
+        return say(server, word);
+    }
     if (keep_findings(server) && word == FUZZ_FAILED &&
         !run_child(server, true, shared->input, shared->bytes))
         return false;
@@ -403,6 +536,8 @@ static void serve(struct cli_session *session)
     if (!dxgk_client_coverage_break())
         fputs("dxgkhost: fuzz: no breakpoints in the driver: nothing guides the inputs\n", stderr);
     server->shared->grammar = server->options->grammar;
+    if (server->options->engine == FUZZ_ENGINE_AFL && !dxgk_client_find_constants())
+        fputs("dxgkhost: fuzz: constants of the driver were not found\n", stderr);
     server->shared->constants = dxgk_client_constants(server->shared->constant, FUZZ_CONSTANTS);
     dxgk_client_coverage_clear();
     server->violations = dxgk_machine_violations(session->machine);
@@ -429,15 +564,34 @@ static void *share(size_t bytes, int file)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* Half of the resets took no longer. */
+static double median_reset(const struct counts *counts)
+{
+    uint64_t seen = 0;
+    uint32_t at = 0;
+
+    while (at < RESETS - 1 && (seen += counts->reset[at]) * 2 < counts->resets)
+        at++;
+    return (at + 0.5) / RESETS_PER_US;
+}
+
 static void tell_end(const struct server *server, int status)
 {
+    const struct counts *counts = server->counts;
     uint32_t reached = 0;
 
     for (uint32_t i = 0; i < DXGK_PLACES; i++)
-        reached += server->counts->reached[i] != 0;
-    if (server->options->events >= 0)
-        dprintf(server->options->events, "end\t%d\t%" PRIu64 "\t%" PRIu64 "\t%u\t%u\n", status,
-                server->counts->runs, server->counts->found, reached, server->counts->places);
+        reached += counts->reached[i] != 0;
+    if (server->options->events < 0)
+        return;
+    if (counts->resets)
+        dprintf(server->options->events, "resets\t%.1f\t%.1f\t%" PRIu64 "\n", median_reset(counts),
+                (double)counts->reset_pages / (double)counts->resets, counts->reset_different);
+    if (counts->lost_reason)
+        dprintf(server->options->events, "lost\t%" PRIu64 "\t%s\n", counts->lost,
+                counts->lost_reason);
+    dprintf(server->options->events, "end\t%d\t%" PRIu64 "\t%" PRIu64 "\t%u\t%u\n", status,
+            counts->runs, counts->found, reached, counts->places);
 }
 
 static void tell_start(const struct cli_session *session)

@@ -17,6 +17,7 @@
 #define FUZZ_INPUT     16384u /* bytes of an input at most */
 #define FUZZ_COMPARES  2048u
 #define FUZZ_CONSTANTS 512u
+#define FUZZ_TEXT      768u
 
 /* Descriptors that the engine inherits from `dxgkhost fuzz`, by the names of variables of the
  * environment: the arguments for the server, each with a terminator; where standard error goes. */
@@ -38,6 +39,7 @@ struct fuzz_shared {
     uint32_t constants; /* that the driver compares with, whatever the input */
     struct dxgk_compare constant[FUZZ_CONSTANTS];
     struct fuzz_grammar grammar; /* before the first answer */
+    char finding[FUZZ_TEXT];     /* of the input, in a line, if its answer says so */
 };
 
 #endif

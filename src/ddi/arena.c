@@ -12,6 +12,7 @@
 #include "ddi/zone.h"
 #include "util/address.h"
 #include "util/alloc.h"
+#include "util/map.h"
 
 #define SMALL_BYTES 81920u /* a debug report fits (TDR-069) */
 #define HEAD_BYTES  ((size_t)(2 * PAGE_BYTES))
@@ -30,11 +31,11 @@ static struct ddi_arena *create(struct ddi_state *state, size_t bytes)
 
     if (bytes > SMALL_BYTES && util_fault_point())
         return NULL;
-    memory = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memory = util_map(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
-    if (mprotect((uint8_t *)memory + PAGE_BYTES, PAGE_BYTES, PROT_NONE) != 0) {
-        munmap(memory, whole);
+    if (util_protect((uint8_t *)memory + PAGE_BYTES, PAGE_BYTES, PROT_NONE) != 0) {
+        util_unmap(memory, whole);
         return NULL;
     }
     ddi_zone_begin();
@@ -48,7 +49,7 @@ static struct ddi_arena *create(struct ddi_state *state, size_t bytes)
 static void destroy(struct ddi_arena *arena)
 {
     list_remove(&arena->link);
-    munmap(arena, arena->whole);
+    util_unmap(arena, arena->whole);
 }
 
 struct ddi_arena *ddi_arena_take(size_t bytes)

@@ -18,6 +18,7 @@
 #include "nt/base/state.h"
 #include "util/address.h"
 #include "util/alloc.h"
+#include "util/map.h"
 
 #define SMALL_BYTES (PAGE_BYTES - DDI_FENCED_BEFORE)
 #define FREE_MOST   64u
@@ -50,12 +51,12 @@ static struct ddi_fenced *create(struct ddi_state *state, size_t room)
 
     if (room > PAGE_BYTES && util_fault_point())
         return NULL;
-    memory = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memory = util_map(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
-    if (mprotect(memory + PAGE_BYTES, PAGE_BYTES, PROT_NONE) != 0 ||
-        mprotect(memory + whole - PAGE_BYTES, PAGE_BYTES, PROT_NONE) != 0) {
-        munmap(memory, whole);
+    if (util_protect(memory + PAGE_BYTES, PAGE_BYTES, PROT_NONE) != 0 ||
+        util_protect(memory + whole - PAGE_BYTES, PAGE_BYTES, PROT_NONE) != 0) {
+        util_unmap(memory, whole);
         return NULL;
     }
     fenced = (struct ddi_fenced *)(void *)memory;
@@ -68,7 +69,7 @@ static struct ddi_fenced *create(struct ddi_state *state, size_t room)
 static void destroy(struct ddi_fenced *fenced)
 {
     list_remove(&fenced->link);
-    munmap(fenced, fenced->room + 3 * PAGE_BYTES);
+    util_unmap(fenced, fenced->room + 3 * PAGE_BYTES);
 }
 
 static struct ddi_fenced *first_of(struct ddi_state *state)
@@ -81,7 +82,7 @@ static struct ddi_fenced *reuse(struct ddi_state *state)
     struct ddi_fenced *fenced = first_of(state);
 
     if (state->fenced_free < FREE_MOST ||
-        mprotect(pages_of(fenced), fenced->room, PROT_READ | PROT_WRITE) != 0)
+        util_protect(pages_of(fenced), fenced->room, PROT_READ | PROT_WRITE) != 0)
         return NULL;
     state->fenced_free--;
     list_remove(&fenced->link);
@@ -119,7 +120,7 @@ void ddi_fenced_give(struct ddi_fenced *fenced)
     struct ddi_state *state = ddi_state();
     struct list *at = &state->fenced;
 
-    if (fenced->room > PAGE_BYTES || mprotect(pages_of(fenced), fenced->room, PROT_NONE) != 0) {
+    if (fenced->room > PAGE_BYTES || util_protect(pages_of(fenced), fenced->room, PROT_NONE) != 0) {
         destroy(fenced);
         return;
     }

@@ -19,6 +19,7 @@
 #include "ddi/zone.h"
 #include "util/address.h"
 #include "util/alloc.h"
+#include "util/map.h"
 
 #define CHUNK_SLOTS 32u
 /* From slot to slot; no multiple of a page, so that buffers lie in different lines of the cache. */
@@ -37,7 +38,7 @@ struct ddi_lent_chunk {
 
 static void *map(size_t bytes)
 {
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory = util_map(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     return memory == MAP_FAILED ? NULL : memory;
 }
@@ -52,7 +53,7 @@ static struct ddi_lent_chunk *new_chunk(struct ddi_state *state)
         return NULL;
     chunk->slots = map((size_t)CHUNK_SLOTS * STRIDE);
     if (!chunk->slots) {
-        munmap(chunk, sizeof(*chunk));
+        util_unmap(chunk, sizeof(*chunk));
         return NULL;
     }
     ddi_zone_begin();
@@ -103,8 +104,8 @@ void ddi_lent_finish(struct ddi_state *state)
         struct ddi_lent_chunk *chunk = state->lent;
 
         state->lent = chunk->next;
-        munmap(chunk->slots, (size_t)CHUNK_SLOTS * STRIDE);
-        munmap(chunk, sizeof(*chunk));
+        util_unmap(chunk->slots, (size_t)CHUNK_SLOTS * STRIDE);
+        util_unmap(chunk, sizeof(*chunk));
     }
 }
 
@@ -208,7 +209,7 @@ void ddi_lent_end(struct ddi_lent *lent, void *back)
     if (lent->whole == FENCED) {
         ddi_fenced_give(lent->fenced);
     } else if (lent->whole != DDI_LENT_SLOT) {
-        munmap(lent->block, lent->whole);
+        util_unmap(lent->block, lent->whole);
     } else {
         memcpy(lent->data, ddi_zone_known + DDI_LENT_BEFORE, lent->bytes);
         give_slot(ddi_state(), lent->block);

@@ -9,6 +9,7 @@
 #include "ddi/state.h"
 #include "ddi/zone.h"
 #include "util/address.h"
+#include "util/map.h"
 
 #define BEFORE 2048u
 #define BEHIND 4096u
@@ -24,11 +25,11 @@ bool ddi_loan_init(struct ddi_loan *loan, size_t bytes, const char *rule, const 
 
     if (util_fault_point())
         return false;
-    pages = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pages = util_map(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return false;
-    if (fenced && mprotect(pages + whole - PAGE_BYTES, PAGE_BYTES, PROT_NONE) != 0) {
-        munmap(pages, whole);
+    if (fenced && util_protect(pages + whole - PAGE_BYTES, PAGE_BYTES, PROT_NONE) != 0) {
+        util_unmap(pages, whole);
         return false;
     }
     ddi_zone_begin();
@@ -62,13 +63,13 @@ void ddi_loan_check(const struct ddi_loan *loan, uintptr_t routine)
 
 void ddi_loan_protect(const struct ddi_loan *loan)
 {
-    mprotect(loan->pages, loan->whole - loan->fence, PROT_READ);
+    util_protect(loan->pages, loan->whole - loan->fence, PROT_READ);
 }
 
 void ddi_loan_revoke(struct ddi_loan *loan)
 {
     loan->revoked = true;
-    mprotect(loan->pages, loan->whole, PROT_NONE);
+    util_protect(loan->pages, loan->whole, PROT_NONE);
 }
 
 void ddi_loan_finish(struct ddi_loan *loan)
@@ -76,7 +77,7 @@ void ddi_loan_finish(struct ddi_loan *loan)
     if (!loan->address)
         return;
     list_remove(&loan->link);
-    munmap(loan->pages, loan->whole);
+    util_unmap(loan->pages, loan->whole);
     memset(loan, 0, sizeof(*loan));
 }
 

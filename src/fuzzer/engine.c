@@ -6,6 +6,10 @@
  * that both share (cli/fuzz_shared.h), and so do the counters of the places of the driver: they are
  * libFuzzer's extra counters. So libFuzzer's own options work as they do everywhere.
  *
+ * Run by itself it is a target as any that is linked with libFuzzer: `PROGRAM [options] [corpus]`.
+ * The command of the server is then in the file PROGRAM.command, a word a line; words that begin
+ * with ./ are files beside it. A finding ends it as a crash does.
+ *
  * Where a value that the driver has compared stands in the data of an input, the value that it was
  * compared with is tried in its place. libFuzzer has a table for that, too, but knows neither where
  * the value came from, nor keeps it long enough for a target that takes a millisecond.
@@ -17,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +48,7 @@ __attribute__((section("__libfuzzer_extra_counters"),
                aligned(4096))) static uint8_t counters[DXGK_PLACES];
 
 static struct fuzz_shared *shared;
+static bool alone; /* run by itself */
 static int requests = -1, answers = -1;
 
 static _Noreturn void fail(const char *what)
@@ -60,8 +66,40 @@ static void read_command(int file, char **words)
     ssize_t bytes = pread(file, text, sizeof(text) - 1, 0);
     int count = 0;
 
-    for (ssize_t at = 0; at < bytes && count < ARGUMENTS - 3; at += (ssize_t)strlen(text + at) + 1)
+    for (ssize_t at = 0; at < bytes && count < ARGUMENTS - 5; at += (ssize_t)strlen(text + at) + 1)
         words[count++] = text + at;
+    words[count] = NULL;
+}
+
+/* The same, from the file beside this program. */
+static void read_own_command(char **words)
+{
+    static char text[1 << 16], folder[4096], name[4096 + 16];
+    ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
+    char *line = text, *slash;
+    FILE *file;
+    int count = 0;
+
+    folder[length > 0 ? length : 0] = '\0';
+    snprintf(name, sizeof(name), "%s.command", folder);
+    file = fopen(name, "r");
+    if (!file || fread(text, 1, sizeof(text) - 1, file) == 0)
+        fail(name);
+    fclose(file);
+    slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+    while (count < ARGUMENTS - 5 && *line) {
+        const size_t end = strcspn(line, "\n");
+        const bool last = line[end] == '\0';
+
+        line[end] = '\0';
+        if (strncmp(line, "./", 2) == 0 && asprintf(&words[count], "%s%s", folder, line + 1) > 0)
+            count++;
+        else if (*line)
+            words[count++] = line;
+        line += end + !last;
+    }
     words[count] = NULL;
 }
 
@@ -70,23 +108,27 @@ static _Noreturn void be_server(int memory, const int *from_engine, const int *t
     const char *described = getenv(FUZZ_ENV_SERVER), *errors = getenv(FUZZ_ENV_ERRORS);
     static char *words[ARGUMENTS];
     static char served[64];
-    int arguments, events, count = 0;
+    int arguments, events = -1, count = 0;
 
-    if (!described || sscanf(described, "%d,%d", &arguments, &events) != 2) {
-        fputs("dxgkhost-fuzz: this program is run by `dxgkhost fuzz`\n", stderr);
-        _exit(1);
-    }
     close(from_engine[1]);
     close(to_engine[0]);
     if (errors)
         dup2(atoi(errors), STDERR_FILENO);
-    read_command(arguments, words);
+    if (described && sscanf(described, "%d,%d", &arguments, &events) == 2)
+        read_command(arguments, words);
+    else
+        read_own_command(words);
     while (words[count])
         count++;
+    if (alone) {
+        words[count++] = (char *)"--engine";
+        words[count++] = (char *)"target";
+    }
     snprintf(served, sizeof(served), "%d,%d,%d,%d", memory, from_engine[0], to_engine[1], events);
     words[count++] = (char *)"--serve";
     words[count++] = served;
     words[count] = NULL;
+    (void)personality(ADDR_NO_RANDOMIZE); /* else the server would begin again for it */
     execv(words[0], words);
     fail(words[0]);
 }
@@ -226,7 +268,18 @@ static size_t take(struct queue *queue, uint8_t *data, size_t most)
 
 /* ---- an input ---- */
 
-static int run_input(const uint8_t *data, size_t size)
+/* libFuzzer keeps the input then. */
+static _Noreturn void crash(void)
+{
+    fprintf(stderr, "==%d==ERROR: dxgkhost: %.*s\n", (int)getpid(), (int)sizeof(shared->finding),
+            shared->finding);
+    abort();
+}
+
+/* By this name programs are known as targets. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char word = 'r';
 
@@ -249,6 +302,8 @@ static int run_input(const uint8_t *data, size_t size)
     }
     if (word == FUZZ_FINE)
         propose_all();
+    else if (alone)
+        crash();
     return 0;
 }
 
@@ -446,5 +501,6 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
 
 int main(int argc, char **argv)
 {
-    return LLVMFuzzerRunDriver(&argc, &argv, run_input);
+    alone = !getenv(FUZZ_ENV_SERVER);
+    return LLVMFuzzerRunDriver(&argc, &argv, LLVMFuzzerTestOneInput);
 }

@@ -32,6 +32,11 @@ bool dxgk_client_coverage_break(void)
     return of_client() && breakpoints_place();
 }
 
+bool dxgk_client_find_constants(void)
+{
+    return of_client() && breakpoints_find_constants();
+}
+
 uint32_t dxgk_client_coverage(uint8_t *counters)
 {
     const struct coverage *coverage = of_client();

@@ -12,6 +12,7 @@
 #include "host/enter.h"
 #include "host/machine_record.h"
 #include "host/run.h"
+#include "host/snapshot.h"
 #include "ram/keep.h"
 #include "ram/ram.h"
 #include "sim/machine.h"
@@ -77,4 +78,14 @@ pid_t dxgk_snapshot_fork(struct dxgk_snapshot *snapshot)
 int64_t dxgk_snapshot_restore(struct dxgk_snapshot *snapshot)
 {
     return ram_keep_restore(snapshot->keep);
+}
+
+bool host_snapshot_is_of_caller(const struct dxgk_snapshot *snapshot)
+{
+    return host_run_client_machine() == snapshot->machine;
+}
+
+const struct ram_keep *host_snapshot_keep(const struct dxgk_snapshot *snapshot)
+{
+    return snapshot->keep;
 }

@@ -14,6 +14,7 @@
 #include "sim/fault.h"
 #include "util/address.h"
 #include "util/alloc.h"
+#include "util/map.h"
 #include "x64/rewrite/flow.h"
 #include "x64/unwind/function_table.h"
 
@@ -66,6 +67,7 @@ struct search {
     struct coverage *coverage;
     ZydisDecoder decoder;
     bool failed;
+    bool hooked; /* comparisons are told to functions that get the constants in registers */
 };
 
 static void add(struct search *search, uint64_t offset)
@@ -125,6 +127,10 @@ static void look_at(struct search *search, const struct x64_flow *flow, uint32_t
         return;
     if (i.mnemonic == ZYDIS_MNEMONIC_CMP && operand[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
         add_constant(search->coverage, operand[1].imm.value.u, (uint8_t)(operand[0].size / 8));
+    if (search->hooked && i.mnemonic == ZYDIS_MNEMONIC_MOV && operand[0].size >= 32 &&
+        operand[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+        operand[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operand[1].imm.value.u > UINT8_MAX)
+        add_constant(search->coverage, (uint32_t)operand[1].imm.value.u, sizeof(uint32_t));
     if (i.meta.category != ZYDIS_CATEGORY_COND_BR && i.meta.category != ZYDIS_CATEGORY_UNCOND_BR)
         return;
     next = (int64_t)at + i.length;
@@ -160,7 +166,8 @@ static void find_blocks(struct search *search)
         for (uint32_t i = 0; i < image->pe->table.count; i++)
             add_function(search, image->pe->table.function[i].begin,
                          image->pe->table.function[i].end);
-        return;
+        if (!search->hooked)
+            return;
     }
     for (uint32_t i = 0; i < image->symbols.count; i++)
         add_function(search, image->symbols.symbol[i].value,
@@ -185,7 +192,7 @@ static bool make_writable(uintptr_t low, uintptr_t high)
 {
     low = align_down(low, PAGE_BYTES);
     high = align_up(high, PAGE_BYTES);
-    return mprotect((void *)low, high - low, PROT_READ | PROT_WRITE | PROT_EXEC) == 0; // NOLINT
+    return util_protect((void *)low, high - low, PROT_READ | PROT_WRITE | PROT_EXEC) == 0; // NOLINT
 }
 
 static bool place(struct coverage *coverage, const struct loader_image *image)
@@ -221,6 +228,27 @@ static bool place(struct coverage *coverage, const struct loader_image *image)
     sim_on_breakpoint(on_breakpoint);
     util_free(search.found);
     return true;
+}
+
+bool breakpoints_find_constants(void)
+{
+    struct loader *loader = loader_current();
+    struct coverage *coverage = loader ? loader->coverage : NULL;
+    bool found = coverage != NULL;
+
+    if (!coverage || coverage->breakpoints) /* then they were found with the blocks */
+        return found;
+    LIST_FOR(node, &loader->images) {
+        struct search search = {.image = CONTAINER(node, struct loader_image, link),
+                                .coverage = coverage,
+                                .hooked = true};
+
+        ZydisDecoderInit(&search.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+        find_blocks(&search);
+        found = found && !search.failed;
+        util_free(search.found);
+    }
+    return found;
 }
 
 bool breakpoints_place(void)

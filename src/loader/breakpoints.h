@@ -19,6 +19,9 @@ struct coverage;
  * become writable. False: no coverage is recorded, or out of memory or of rights; the image is then
  * as it was. */
 bool breakpoints_place(void);
+/* Finds constants of comparisons alone, where blocks are not looked for. False: no coverage is
+ * recorded, or out of memory. */
+bool breakpoints_find_constants(void);
 /* Places those again that were hit. */
 void breakpoints_renew(struct coverage *coverage);
 

@@ -10,6 +10,7 @@
 #include "nt/mm/race_guard.h"
 #include "sim/machine.h"
 #include "util/alloc.h"
+#include "util/map.h"
 #include "x64/traps/preempt.h"
 #include "x64/x64.h"
 
@@ -35,9 +36,9 @@ static NTSTATUS reserve(struct pe_image *image, const struct pe_file *file)
     if (fixed && (wanted == 0 || wanted % BASE_ALIGNMENT || wanted >= BASE_LIMIT))
         return pe_refuse(file, "it has no relocations, and its base 0x%llx is not usable",
                          (unsigned long long)wanted);
-    base = mmap(fixed ? (void *)(uintptr_t)wanted : NULL, image->mapped_bytes, PROT_NONE,
-                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (fixed ? MAP_FIXED_NOREPLACE : 0), -1,
-                0);
+    base = util_map(fixed ? (void *)(uintptr_t)wanted : NULL, image->mapped_bytes, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (fixed ? MAP_FIXED_NOREPLACE : 0),
+                    -1, 0);
     if (base == MAP_FAILED && fixed)
         return pe_refuse(file, "it has no relocations, and its base 0x%llx is in use",
                          (unsigned long long)wanted);
@@ -47,8 +48,8 @@ static NTSTATUS reserve(struct pe_image *image, const struct pe_file *file)
     if (fixed && (uintptr_t)base != wanted) /* an old kernel treats it as a hint */
         return pe_refuse(file, "it has no relocations, and its base 0x%llx is in use",
                          (unsigned long long)wanted);
-    return mprotect(base, image->bytes, PROT_READ | PROT_WRITE) == 0 ? STATUS_SUCCESS
-                                                                     : STATUS_NO_MEMORY;
+    return util_protect(base, image->bytes, PROT_READ | PROT_WRITE) == 0 ? STATUS_SUCCESS
+                                                                         : STATUS_NO_MEMORY;
 }
 
 NTSTATUS pe_map(struct pe_image *image, const struct pe_file *file)
@@ -70,7 +71,7 @@ NTSTATUS pe_map(struct pe_image *image, const struct pe_file *file)
 void pe_unmap(struct pe_image *image)
 {
     if (image->base)
-        munmap(image->base, image->mapped_bytes);
+        util_unmap(image->base, image->mapped_bytes);
     image->base = NULL;
 }
 
@@ -155,13 +156,13 @@ static int protection(const struct pe_section *section)
 
 NTSTATUS pe_protect(const struct pe_image *image, const struct pe_file *file)
 {
-    if (mprotect(image->base, image->bytes, PROT_READ) != 0)
+    if (util_protect(image->base, image->bytes, PROT_READ) != 0)
         return STATUS_NO_MEMORY;
     for (uint32_t i = 0; i < file->sections; i++) {
         const struct pe_section *s = &file->section[i];
 
         if (s->memory_bytes &&
-            mprotect(image->base + s->address, pages(s->memory_bytes), protection(s)) != 0)
+            util_protect(image->base + s->address, pages(s->memory_bytes), protection(s)) != 0)
             return STATUS_NO_MEMORY;
     }
     return STATUS_SUCCESS;
@@ -195,6 +196,6 @@ void pe_discard(struct pe_image *image)
             nt_race_guard_forget(section, image->discardable[i].bytes);
         if (sim_current && x64_is_created())
             x64_preempt_forget((uintptr_t)section, image->discardable[i].bytes);
-        (void)mprotect(section, image->discardable[i].bytes, PROT_NONE);
+        (void)util_protect(section, image->discardable[i].bytes, PROT_NONE);
     }
 }

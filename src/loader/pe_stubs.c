@@ -23,6 +23,7 @@
 
 #include "ddi/ddi.h"
 #include "loader/pe.h"
+#include "util/map.h"
 #include "verify/verify.h"
 
 #define IMPORT_STUB_BYTES 16u
@@ -87,7 +88,8 @@ NTSTATUS pe_make_stubs(struct pe_image *image, bool all)
     if (count == 0)
         return STATUS_SUCCESS;
     image->stub_bytes = TAIL_BYTES + (size_t)count * IMPORT_STUB_BYTES;
-    tail = mmap(NULL, image->stub_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    tail = util_map(NULL, image->stub_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                    -1, 0);
     if (tail == MAP_FAILED)
         return STATUS_NO_MEMORY;
     image->stub = tail;
@@ -101,13 +103,13 @@ NTSTATUS pe_make_stubs(struct pe_image *image, bool all)
         image->import[i].stub = true;
         at += IMPORT_STUB_BYTES;
     }
-    return mprotect(tail, image->stub_bytes, PROT_READ | PROT_EXEC) == 0 ? STATUS_SUCCESS
-                                                                         : STATUS_NO_MEMORY;
+    return util_protect(tail, image->stub_bytes, PROT_READ | PROT_EXEC) == 0 ? STATUS_SUCCESS
+                                                                             : STATUS_NO_MEMORY;
 }
 
 void pe_free_stubs(struct pe_image *image)
 {
     if (image->stub)
-        munmap(image->stub, image->stub_bytes);
+        util_unmap(image->stub, image->stub_bytes);
     image->stub = NULL;
 }

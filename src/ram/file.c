@@ -2,6 +2,7 @@
 /* Memory files, and the depot that keeps them for reuse. See file.h for their purpose. */
 #include "ram/file.h"
 #include "util/alloc.h"
+#include "util/map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,19 +30,19 @@ static bool open_new(uint64_t size, struct ram_file *file)
     if (memory < 0)
         return false;
     if (ftruncate(memory, (off_t)size) == 0)
-        mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
+        mapped = util_map(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory, 0);
     if (mapped == MAP_FAILED) {
         close(memory);
         return false;
     }
-    madvise(mapped, size, MADV_DONTDUMP); /* a core dump would have all of the simulated RAM */
+    util_advise(mapped, size, MADV_DONTDUMP); /* a core dump would have all of the simulated RAM */
     *file = (struct ram_file){.bytes = mapped, .size = size, .file = memory};
     return true;
 }
 
 static void close_for_good(const struct ram_file *file)
 {
-    munmap(file->bytes, file->size);
+    util_unmap(file->bytes, file->size);
     close(file->file);
 }
 

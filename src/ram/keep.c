@@ -101,6 +101,11 @@ bool ram_keep_add(struct ram_keep *keep, const struct ram_file *file)
     return more == 0;
 }
 
+const struct ram_file *ram_keep_file(const struct ram_keep *keep, size_t index)
+{
+    return index < keep->count ? &keep->kept[index].file : NULL;
+}
+
 uint64_t ram_keep_bytes(const struct ram_keep *keep)
 {
     return keep->bytes;

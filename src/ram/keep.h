@@ -9,6 +9,7 @@
 #define DXGK_RAM_KEEP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ram/file.h"
@@ -20,6 +21,8 @@ struct ram_keep *ram_keep_create(void);
 void ram_keep_destroy(struct ram_keep *keep);
 /* Adds a file, which must outlive the copy. False: out of memory. */
 bool ram_keep_add(struct ram_keep *keep, const struct ram_file *file);
+/* The file that was added as number `index`; NULL: there are fewer. */
+const struct ram_file *ram_keep_file(const struct ram_keep *keep, size_t index);
 /* Bytes that were copied. */
 uint64_t ram_keep_bytes(const struct ram_keep *keep);
 /* Sets all files back. Returns how many pages were different; -1: the host failed. */

@@ -35,6 +35,7 @@
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/extent.h"
+#include "util/map.h"
 
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -52,14 +53,14 @@ static void *map_sparse(uint64_t bytes, int protection)
 
     if (util_fault_point())
         return NULL;
-    memory = mmap(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    memory = util_map(NULL, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
 static void unmap(void *memory, uint64_t bytes)
 {
     if (memory)
-        munmap(memory, bytes);
+        util_unmap(memory, bytes);
 }
 
 static bool open_books(struct ram *ram)

@@ -6,6 +6,7 @@
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/extent.h"
+#include "util/map.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -69,12 +70,12 @@ bool ram_view_point_run(struct ram *ram, void *view, uint64_t first_page,
     int protection = source->writable || source->copy_on_write ? PROT_READ | PROT_WRITE : PROT_READ;
     int sharing = source->copy_on_write ? MAP_PRIVATE : MAP_SHARED;
 
-    if (mmap(ram->arena + at * PAGE_BYTES, count * PAGE_BYTES, protection,
-             sharing | MAP_FIXED | MAP_NORESERVE, in_ram ? ram->file : source->file,
-             (off_t)(source->page * PAGE_BYTES)) == MAP_FAILED)
+    if (util_map(ram->arena + at * PAGE_BYTES, count * PAGE_BYTES, protection,
+                 sharing | MAP_FIXED | MAP_NORESERVE, in_ram ? ram->file : source->file,
+                 (off_t)(source->page * PAGE_BYTES)) == MAP_FAILED)
         return false;
     if (count >= NO_DUMP_PAGES)
-        madvise(ram->arena + at * PAGE_BYTES, count * PAGE_BYTES, MADV_DONTDUMP);
+        util_advise(ram->arena + at * PAGE_BYTES, count * PAGE_BYTES, MADV_DONTDUMP);
     for (uint64_t i = 0; i < count; i++)
         ram->arena_frames[at + i] = in_ram ? (uint32_t)(source->page + i) + 1 : 0;
     return true;
@@ -113,9 +114,9 @@ void ram_view_unpoint(struct ram *ram, void *view, uint64_t first_page, uint64_t
     char *address = ram->arena + at * PAGE_BYTES;
 
     /* If the host has no more map entries, at least remove the access rights. */
-    if (mmap(address, count * PAGE_BYTES, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
-        mprotect(address, count * PAGE_BYTES, PROT_NONE);
+    if (util_map(address, count * PAGE_BYTES, PROT_NONE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+        util_protect(address, count * PAGE_BYTES, PROT_NONE);
     memset(&ram->arena_frames[at], 0, count * sizeof(*ram->arena_frames));
 }
 
@@ -124,7 +125,8 @@ bool ram_view_blank(struct ram *ram, void *view, uint64_t first_page, uint64_t c
     uint64_t at = arena_page(ram, view, first_page);
 
     ram_view_unpoint(ram, view, first_page, count);
-    return mprotect(ram->arena + at * PAGE_BYTES, count * PAGE_BYTES, PROT_READ | PROT_WRITE) == 0;
+    return util_protect(ram->arena + at * PAGE_BYTES, count * PAGE_BYTES, PROT_READ | PROT_WRITE) ==
+           0;
 }
 
 void ram_view_release(struct ram *ram, void *view, uint64_t pages)

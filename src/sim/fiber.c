@@ -9,6 +9,7 @@
 
 #include "util/address.h"
 #include "util/alloc.h"
+#include "util/map.h"
 
 #if SIM_ASAN
 #include <sanitizer/asan_interface.h>
@@ -31,18 +32,19 @@ bool fiber_init(struct fiber *fiber, size_t stack_bytes)
     memset(fiber, 0, sizeof(*fiber));
     if (util_fault_point())
         return false;
-    mapping = mmap(NULL, mapping_bytes(stack_bytes), PROT_NONE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    mapping = util_map(NULL, mapping_bytes(stack_bytes), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (mapping == MAP_FAILED)
         return false;
     fiber->stack = mapping + GUARD_BYTES;
     fiber->stack_bytes = stack_bytes;
     fiber->records = fiber->stack + stack_bytes + GUARD_BYTES;
     fiber->first_record = fiber->records + 448 * ((uintptr_t)mapping / stack_bytes % 8);
-    if (mprotect(fiber->stack, stack_bytes, PROT_READ | PROT_WRITE) == 0 &&
-        mprotect(fiber->records, stack_bytes, PROT_READ | PROT_WRITE) == 0)
+    if (util_guard(mapping, GUARD_BYTES) == 0 &&
+        util_guard(fiber->stack + stack_bytes, GUARD_BYTES) == 0 &&
+        util_guard(fiber->records + stack_bytes, GUARD_BYTES) == 0)
         return true;
-    munmap(mapping, mapping_bytes(stack_bytes));
+    util_unmap(mapping, mapping_bytes(stack_bytes));
     fiber->stack = NULL;
     return false;
 }
@@ -54,7 +56,7 @@ void fiber_finish(struct fiber *fiber)
 #if SIM_ASAN
     ASAN_UNPOISON_MEMORY_REGION(fiber->stack, fiber->stack_bytes);
 #endif
-    munmap(fiber->stack - GUARD_BYTES, mapping_bytes(fiber->stack_bytes));
+    util_unmap(fiber->stack - GUARD_BYTES, mapping_bytes(fiber->stack_bytes));
     fiber->stack = NULL;
 }
 

@@ -26,6 +26,7 @@
 #include "sim/report.h"
 #include "sim/spare.h"
 #include "util/array.h"
+#include "util/map.h"
 #if SIM_ASAN
 #include <sanitizer/asan_interface.h>
 #endif
@@ -467,8 +468,8 @@ bool sim_signals_setup(struct sim_core *core)
     core->report.again = land_again;
     if (!sim_spare_setup(core))
         return false;
-    core->signal_stack = mmap(NULL, SIGNAL_STACK_BYTES, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    core->signal_stack = util_map(NULL, SIGNAL_STACK_BYTES, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (core->signal_stack == MAP_FAILED) {
         core->signal_stack = NULL;
         sim_signals_teardown(core);
@@ -485,7 +486,7 @@ void sim_signals_teardown(struct sim_core *core)
     sim_spare_teardown(core);
     if (!core->signal_stack)
         return;
-    munmap(core->signal_stack, SIGNAL_STACK_BYTES);
+    util_unmap(core->signal_stack, SIGNAL_STACK_BYTES);
     pthread_mutex_lock(&install_lock);
     if (--machines == 0)
         uninstall();

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "sim/core.h"
+#include "util/map.h"
 
 #define GUARD_BYTES 4096u
 #define LAST_BYTES  (64u * 1024u)
@@ -13,14 +14,14 @@
 
 bool sim_spare_setup(struct sim_core *core)
 {
-    char *stack = mmap(NULL, ALL_BYTES, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *stack = util_map(NULL, ALL_BYTES, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (stack == MAP_FAILED)
         return false;
-    if (mprotect(stack, GUARD_BYTES, PROT_NONE) != 0 ||
-        mprotect(stack + GUARD_BYTES + LAST_BYTES, GUARD_BYTES, PROT_NONE) != 0) {
-        munmap(stack, ALL_BYTES);
+    if (util_protect(stack, GUARD_BYTES, PROT_NONE) != 0 ||
+        util_protect(stack + GUARD_BYTES + LAST_BYTES, GUARD_BYTES, PROT_NONE) != 0) {
+        util_unmap(stack, ALL_BYTES);
         return false;
     }
     core->report.spare = stack;
@@ -30,7 +31,7 @@ bool sim_spare_setup(struct sim_core *core)
 void sim_spare_teardown(struct sim_core *core)
 {
     if (core->report.spare)
-        munmap(core->report.spare, ALL_BYTES);
+        util_unmap(core->report.spare, ALL_BYTES);
     core->report.spare = NULL;
 }
 

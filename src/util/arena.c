@@ -6,6 +6,7 @@
  *            ^ start                 ^ used                   ^ dirty           ^ bytes
  */
 #include "util/arena.h"
+#include "util/map.h"
 
 #include <stdalign.h>
 #include <stdlib.h>
@@ -28,8 +29,8 @@ struct util_arena *util_arena_create(size_t bytes)
     struct util_arena *arena;
 
     for (; memory == MAP_FAILED && bytes >= LEAST_BYTES; bytes /= 2) {
-        memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        memory = util_map(NULL, bytes, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory != MAP_FAILED)
             break;
     }
@@ -44,7 +45,7 @@ struct util_arena *util_arena_create(size_t bytes)
 void util_arena_destroy(struct util_arena *arena)
 {
     if (arena)
-        munmap(arena, arena->bytes);
+        util_unmap(arena, arena->bytes);
 }
 
 void *util_arena_alloc(struct util_arena *arena, size_t bytes)
@@ -74,7 +75,7 @@ void util_arena_reset(struct util_arena *arena, size_t mark)
     arena->used = mark;
     if (arena->dirty <= page || arena->dirty - page < KEPT_BYTES)
         return;
-    if (madvise((char *)arena + page, arena->bytes - page, MADV_REMOVE) == 0)
+    if (util_advise((char *)arena + page, arena->bytes - page, MADV_REMOVE) == 0)
         arena->dirty = page;
 }
 

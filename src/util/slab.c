@@ -3,6 +3,7 @@
 
 #include "util/alloc.h"
 #include "util/checked.h"
+#include "util/map.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -91,7 +92,7 @@ static struct slab_chunk *allocate_chunk(const struct slab *slab, uint64_t objec
     /* Objects of a large cache are taken in no order, so that nearly each would need an entry of
      * the TLB of its own. Where the system has no huge page, nothing is lost. */
     if (bytes >= HUGE_CHUNK_BYTES)
-        (void)madvise(first_object(slab, chunk), bytes, MADV_HUGEPAGE);
+        (void)util_advise(first_object(slab, chunk), bytes, MADV_HUGEPAGE);
     return chunk;
 }
 

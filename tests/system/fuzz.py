@@ -3,6 +3,8 @@
 """dxgkhost fuzz, as a user runs it. Usage: fuzz.py CASE BUILD_FOLDER. Exit status 0: the case holds; 77: it cannot run here."""
 import os
 import re
+import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -139,12 +141,100 @@ def equal(fuzz):
 
 
 @case
+def reset(fuzz):
+    """Where memory is set back, each input reaches what it does in a process of its own; and nothing is different behind it."""
+    for name in ("repaired.so", "plain.so", "gcc/repaired.sys", "clang/repaired.sys"):
+        results = []
+        for options in (("--reset", "fork", "--batch", "1"), ("--reset", "memory")):
+            folder = os.path.join(fuzz.folder, name.replace("/", "-") + options[1])
+            done = Fuzz(fuzz.build, folder).campaign(name, "--runs", "200", *options, status=0)
+            results.append((sorted(os.listdir(os.path.join(folder, "corpus"))), re.findall(r"^  (?:inputs|places) .*", done.stdout, re.M)))
+        if results[0] != results[1] or len(results[0][0]) < 3:
+            sys.exit(f"{name}: {results[0]}\n{results[1]}")
+        if "resets by another process: the kernel" in done.stderr:  # it does not tell which pages were written
+            sys.exit(77)
+        done = Fuzz(fuzz.build, os.path.join(fuzz.folder, "checked")).campaign(name, "--runs", "20", "--reset", "checked", status=0, words=(r"inputs a second, reset \d+ us of \d+ pages",))
+        if "were not set back" in done.stderr or "another process" in done.stderr:
+            fail(done, "all memory was to be as it was")
+
+
+@case
+def afl(fuzz):
+    """afl-fuzz finds each mistake from an input that is a byte away; its file is one for --replay."""
+    if not shutil.which("afl-fuzz"):
+        print("afl-fuzz is not installed (Debian: afl++)")
+        sys.exit(77)
+    environment = dict(os.environ, AFL_NO_UI="1", AFL_SKIP_CPUFREQ="1", AFL_NO_AFFINITY="1", AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES="1", AFL_BENCH_UNTIL_CRASH="1")
+    for rules, fields in (({"NT-002", "NT-173"}, (1, 15, 0, 0, 0)), ({"NT-023"}, (3, 0, 0, 0x21, 0x3000))):
+        folder = os.path.join(fuzz.folder, min(rules))
+        os.makedirs(os.path.join(folder, "seeds"))
+        with open(os.path.join(folder, "seeds", "0"), "wb") as file:
+            file.write(b"\0\0\x18\0" + struct.pack("<6I", 0x5A5A5546, *fields))
+        command = ["afl-fuzz", "-D", "-s", "1", "-t", "20000", "-V", "200", "-i", os.path.join(folder, "seeds"), "-o", os.path.join(folder, "out"), "--",
+                   os.path.join(fuzz.build, "dxgkhost"), "fuzz", fuzz.driver("mistaken.so"), "--device", "null", "--engine", "afl", "--out", folder]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False, timeout=280, stdin=subprocess.DEVNULL)
+        crashes = os.path.join(folder, "out", "default", "crashes")
+        for word in ("SHARED MEMORY FUZZING", r"Loaded \d\d+ autodictionary entries", "Target map size: 131072"):
+            if not re.search(word, done.stdout):
+                fail(done, f"not said: {word}")
+        files = [name for name in os.listdir(crashes) if name.startswith("id:")]
+        if not files:
+            fail(done, "nothing was found")
+        shown = fuzz.run("mistaken.so", "--replay", os.path.join(crashes, files[0]), status=(3, 5))
+        if not rules & set(re.findall(r"(?:error|bug check) ([A-Z]+-\d+): ", shown.stdout + shown.stderr)):
+            fail(shown, f"{rules} was expected")
+
+
+@case
+def target(fuzz):
+    """The engine by itself is a target as any that is linked with libFuzzer: the command of the machine is in a file beside it."""
+    program = os.path.join(fuzz.folder, "gpu_fuzzer")
+    corpus = os.path.join(fuzz.folder, "corpus")
+    os.mkdir(corpus)
+    shutil.copy(os.path.join(fuzz.build, "dxgkhost-fuzz"), program)
+    for name in ("mistaken.so", "repaired.so"):
+        shutil.copy(fuzz.driver(name), fuzz.folder)
+    def run(driver, *options):
+        with open(program + ".command", "w", encoding="utf-8") as file:
+            file.write("\n".join((os.path.join(fuzz.build, "dxgkhost"), "fuzz", "./" + driver, "--device", "null", "")))
+        return subprocess.run([program, *options], cwd=fuzz.folder, capture_output=True, text=True, errors="replace", check=False, timeout=280, stdin=subprocess.DEVNULL)
+    done = run("mistaken.so", "-seed=2", f"-runs={RUNS}", corpus)
+    files = [name for name in os.listdir(fuzz.folder) if name.startswith("crash-")]
+    if done.returncode == 0 or len(files) != 1 or not re.search(r"==ERROR: dxgkhost: (bug check|error) NT-\d+: .*mistaken.so!FuzzedEscape\+0x", done.stderr):
+        fail(done, f"a crash was to be found, and kept: {files}")
+    if "==ERROR: dxgkhost: " not in run("mistaken.so", files[0]).stderr:
+        fail(done, "the file was to show it again")
+    done = run("repaired.so", "-runs=100", files[0])
+    if done.returncode != 0:
+        fail(done, "the repaired driver was to pass")
+
+
+@case
+def shards(fuzz):
+    """Shards of a campaign, as Slurm would start them, and the merge of their corpus; scripts of examples/fuzz are ones."""
+    examples = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "fuzz")
+    scripts = [os.path.join(examples, name) for name in ("fuzz.sbatch", "bundle.sh", ".clusterfuzzlite/build.sh")]
+    for script in scripts:
+        subprocess.run(["bash", "-n", script], check=True)
+    environment = dict(os.environ, PATH=f"{fuzz.build}:{os.environ['PATH']}", DRIVER=fuzz.driver("repaired.so"), SECONDS_OF_FUZZ="1", SLURM_ARRAY_JOB_ID="7", SLURM_CPUS_PER_TASK="1")
+    for task, step in (("1", "shard"), ("2", "shard"), ("0", "merge")):
+        done = subprocess.run(["bash", scripts[0], step], cwd=fuzz.folder, env={**environment, "SLURM_ARRAY_TASK_ID": task}, capture_output=True, text=True, check=False, timeout=280)
+        if done.returncode != 0:
+            fail(done, step)
+    if not {"shard-1", "shard-2", "corpus", "corpus.old"} <= set(os.listdir(os.path.join(fuzz.folder, "fuzz"))):
+        sys.exit(f"{os.listdir(os.path.join(fuzz.folder, 'fuzz'))}")
+
+
+@case
 def wrong(fuzz):
     """What cannot be done is told in a line."""
     for option in ("--runs", "--seconds", "--fuzz-seed", "--max-bytes", "--batch", "-j", "--limit", "--stop-after"):
         for value in ("", "0", "x", "-1"):
             fuzz.run("repaired.so", option, value, status=2, words=(rf"^dxgkhost: {option}: wrong value",))
     fuzz.run("repaired.so", "--replay", os.path.join(fuzz.folder, "none"), status=2, words=("No such file",))
+    fuzz.run("repaired.so", "--reset", "all", status=2, words=("^dxgkhost: --reset: wrong value: all",))
+    fuzz.run("repaired.so", "--engine", "x", status=2, words=("^dxgkhost: --engine: wrong value: x",))
+    fuzz.run("repaired.so", "--engine", "afl", status=2, words=("is for afl-fuzz",))
     fuzz.run("repaired.so", "--isolate", status=2, words=("not an option of fuzz: --isolate",))
     fuzz.run("repaired.so", "--json", "-", status=2, words=("with --replay only",))
     fuzz.run("repaired.so", "--bogus", status=2, words=("unknown option: --bogus",))

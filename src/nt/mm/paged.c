@@ -20,10 +20,11 @@
 #include "nt/mm/pool_page.h"
 #include "sim/irql.h"
 #include "util/address.h"
+#include "util/map.h"
 
 static bool close_page(void *page)
 {
-    return mprotect(page, PAGE_BYTES, PROT_NONE) == 0;
+    return util_protect(page, PAGE_BYTES, PROT_NONE) == 0;
 }
 
 bool nt_paged_fault(const void *address)
@@ -47,7 +48,7 @@ bool nt_paged_open(uintptr_t address)
     for (unsigned i = 0; i < pool->open_pages; i++)
         if (pool->open_page[i] == page)
             return false; /* the page is open already: something else is wrong */
-    if (mprotect(page, PAGE_BYTES, PROT_READ | PROT_WRITE) != 0)
+    if (util_protect(page, PAGE_BYTES, PROT_READ | PROT_WRITE) != 0)
         return false;
     if (pool->open_pages < NT_OPEN_PAGES) {
         pool->open_page[pool->open_pages++] = page;
@@ -69,7 +70,7 @@ void nt_paged_close(void)
 
 bool nt_paged_protect(const struct nt_block *block)
 {
-    return mprotect(block->page->view, block->page->pages * PAGE_BYTES, PROT_NONE) == 0;
+    return util_protect(block->page->view, block->page->pages * PAGE_BYTES, PROT_NONE) == 0;
 }
 
 void nt_paged_forget(const struct nt_block *block)

@@ -42,6 +42,7 @@
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/list.h"
+#include "util/map.h"
 #include "util/slab.h"
 #include "verify/verify.h"
 
@@ -96,8 +97,8 @@ void nt_pool_disown_page(const struct nt_pool_page *page)
 
 bool nt_pool_make_executable(struct nt_pool_page *page)
 {
-    page->executable = !util_fault_point() && mprotect(page->base, page->pages * PAGE_BYTES,
-                                                       PROT_READ | PROT_WRITE | PROT_EXEC) == 0;
+    page->executable = !util_fault_point() && util_protect(page->base, page->pages * PAGE_BYTES,
+                                                           PROT_READ | PROT_WRITE | PROT_EXEC) == 0;
     return page->executable;
 }
 
@@ -109,7 +110,7 @@ void nt_pool_destroy_page(struct nt_pool_page *page)
     /* Fails only if neighboring mappings cannot be merged; then the page merely stays
      * executable. */
     if (page->executable)
-        (void)mprotect(page->base, page->pages * PAGE_BYTES, PROT_READ | PROT_WRITE);
+        (void)util_protect(page->base, page->pages * PAGE_BYTES, PROT_READ | PROT_WRITE);
     list_remove(&page->link);
     nt_pool_disown_page(page);
     ram_give_contiguous(nt->ram, page->first, page->pages);
@@ -470,8 +471,8 @@ static bool init(struct nt *nt)
         list_init(&pool->partial[i]);
     pool->owner_bytes = ram_bytes(nt->ram) / PAGE_BYTES * sizeof(struct nt_pool_page *);
     if (!util_fault_point()) {
-        void *table = mmap(NULL, pool->owner_bytes, PROT_READ | PROT_WRITE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *table = util_map(NULL, pool->owner_bytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
         pool->owner = table == MAP_FAILED ? NULL : table;
     }
@@ -485,7 +486,7 @@ static void finish(struct nt *nt)
     if (pool->owner) {
         nt_pool_flush_quarantine(0);
         nt_pool_special_finish(nt);
-        munmap(pool->owner, pool->owner_bytes);
+        util_unmap(pool->owner, pool->owner_bytes);
     }
     slab_finish(&pool->blocks);
     util_free(pool->partial);

@@ -12,6 +12,7 @@
 #include "sim/machine.h"
 #include "util/address.h"
 #include "util/list.h"
+#include "util/map.h"
 
 #define OPEN   8u       /* pages that one instruction may touch */
 #define SHARE  4000u    /* traps of a page within */
@@ -47,8 +48,9 @@ static bool set_open(const struct guarded *page, bool open)
 {
     int rights = PROT_READ | PROT_WRITE | (page->executable ? PROT_EXEC : 0);
 
-    return mprotect((void *)(page->number * PAGE_BYTES), PAGE_BYTES, // NOLINT: a page by its number
-                    open ? rights : PROT_NONE) == 0;
+    return util_protect((void *)(page->number * PAGE_BYTES),
+                        PAGE_BYTES, // NOLINT: a page by its number
+                        open ? rights : PROT_NONE) == 0;
 }
 
 static void forget_page(struct nt_race_guard *guard, struct guarded *page)

@@ -12,6 +12,7 @@
 #include "util/address.h"
 #include "util/alloc.h"
 #include "util/list.h"
+#include "util/map.h"
 #include "util/span_tree.h"
 
 struct nt_user_range {
@@ -40,8 +41,8 @@ static struct nt_user_range *range_at(const void *address)
 
 static bool protect(const struct nt_user_range *range, int protection)
 {
-    return mprotect((void *)(uintptr_t)(range->span.first * PAGE_BYTES),
-                    range->span.pages * PAGE_BYTES, protection) == 0;
+    return util_protect((void *)(uintptr_t)(range->span.first * PAGE_BYTES),
+                        range->span.pages * PAGE_BYTES, protection) == 0;
 }
 
 static bool is_open(const struct nt_user_range *range)

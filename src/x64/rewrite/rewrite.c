@@ -8,6 +8,7 @@
 
 #include "util/address.h"
 #include "util/alloc.h"
+#include "util/map.h"
 #include "x64/rewrite/flow.h"
 #include "x64/traps/block.h"
 #include "x64/traps/interrupted.h"
@@ -292,7 +293,7 @@ static uint8_t *next_reader(const struct x64_function_table *table,
     uint32_t end = counts->spare_used + CODE_BYTES;
 
     if (end > table->spare_bytes ||
-        mprotect((void *)table->spare, align_up(end, X64_PAGE), PROT_READ | PROT_WRITE) != 0)
+        util_protect((void *)table->spare, align_up(end, X64_PAGE), PROT_READ | PROT_WRITE) != 0)
         return NULL;
     return (uint8_t *)table->spare + counts->spare_used;
 }
@@ -457,7 +458,7 @@ static bool seal(const struct x64_function_table *table, const struct x64_rewrit
 {
     size_t bytes = align_up(counts->spare_used, X64_PAGE);
 
-    return bytes == 0 || mprotect((void *)table->spare, bytes, PROT_READ | PROT_EXEC) == 0;
+    return bytes == 0 || util_protect((void *)table->spare, bytes, PROT_READ | PROT_EXEC) == 0;
 }
 
 /* All sites are examined before the first is changed, since a changed one leads out of its

@@ -12,6 +12,7 @@
 #include "sim/machine.h"
 #include "sim/switch.h"
 #include "util/alloc.h"
+#include "util/map.h"
 #include "x64/traps/memory.h"
 #include "x64/traps/state.h"
 
@@ -141,12 +142,14 @@ bool x64_blocks_init(struct x64_machine *x64)
 
     x64->fsgsbase = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
     if (!util_fault_point())
-        blocks = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        blocks = util_map(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                          0);
     if (blocks == MAP_FAILED)
         return false;
     x64->blocks = blocks;
     for (unsigned i = 0; i < sim_current->processors; i++) {
-        if (mprotect(x64->blocks + (size_t)i * STRIDE, 2u * X64_PAGE, PROT_READ | PROT_WRITE) != 0)
+        if (util_protect(x64->blocks + (size_t)i * STRIDE, 2u * X64_PAGE, PROT_READ | PROT_WRITE) !=
+            0)
             return false;
         fill(block_of(x64, i), i);
     }
@@ -161,5 +164,5 @@ void x64_blocks_finish(struct x64_machine *x64)
         return;
     on_switch(SIM_SWITCH_LEAVE);
     sim_on_switch(NULL);
-    munmap(x64->blocks, (size_t)sim_current->processors * STRIDE);
+    util_unmap(x64->blocks, (size_t)sim_current->processors * STRIDE);
 }

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "sim/machine.h"
 #include "util/address.h"
+#include "util/map.h"
 #include "x64/traps/state.h"
 
 #define TRAP       0xF4u /* hlt */
@@ -61,12 +61,12 @@ static bool exchange(uintptr_t pc, uint8_t old, uint8_t fresh)
 {
     uint8_t *code = (uint8_t *)pc;                   // NOLINT: a place in an image
     void *page = (void *)align_down(pc, PAGE_BYTES); // NOLINT
-    bool same = *code == old && mprotect(page, PAGE_BYTES, PROT_READ | PROT_WRITE) == 0;
+    bool same = *code == old && util_protect(page, PAGE_BYTES, PROT_READ | PROT_WRITE) == 0;
 
     if (!same)
         return false;
     *code = fresh;
-    (void)mprotect(page, PAGE_BYTES, PROT_READ | PROT_EXEC);
+    (void)util_protect(page, PAGE_BYTES, PROT_READ | PROT_EXEC);
     return true;
 }
 

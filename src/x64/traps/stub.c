@@ -17,6 +17,7 @@
 
 #include "util/address.h"
 #include "util/alloc.h"
+#include "util/map.h"
 #include "x64/traps/interrupted.h"
 #include "x64/traps/memory.h"
 #include "x64/traps/plan.h"
@@ -35,7 +36,7 @@ static void *map(void *address, size_t bytes, int protection, int flags, int fil
     void *result = MAP_FAILED;
 
     if (!util_fault_point())
-        result = mmap(address, bytes, protection, flags, file, 0);
+        result = util_map(address, bytes, protection, flags, file, 0);
     return result == MAP_FAILED ? NULL : result;
 }
 
@@ -62,9 +63,9 @@ bool x64_stubs_init(struct x64_stubs *stubs)
 void x64_stubs_finish(struct x64_stubs *stubs)
 {
     if (stubs->writable)
-        munmap(stubs->writable, X64_STUB_CODE);
+        util_unmap(stubs->writable, X64_STUB_CODE);
     if (stubs->code)
-        munmap(stubs->code, MAPPED_BYTES);
+        util_unmap(stubs->code, MAPPED_BYTES);
     if (stubs->file >= 0)
         close(stubs->file);
 }

@@ -78,14 +78,18 @@ static void read_own_command(char **words)
     ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
     char *line = text, *slash;
     FILE *file;
+    size_t bytes = 0;
     int count = 0;
 
     folder[length > 0 ? length : 0] = '\0';
     snprintf(name, sizeof(name), "%s.command", folder);
     file = fopen(name, "r");
-    if (!file || fread(text, 1, sizeof(text) - 1, file) == 0)
+    if (file) {
+        bytes = fread(text, 1, sizeof(text) - 1, file);
+        fclose(file);
+    }
+    if (bytes == 0)
         fail(name);
-    fclose(file);
     slash = strrchr(folder, '/');
     if (slash)
         *slash = '\0';

@@ -13,7 +13,7 @@
 struct physical_adl_arena {
     char *base;
     uint64_t used;
-    uint64_t open; /* bytes that are accessible */
+    uint64_t open;  /* bytes that are accessible */
     uint32_t *live; /* number of ADLs in each chunk */
 };
 

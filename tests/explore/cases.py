@@ -145,7 +145,7 @@ def case_image():
                 with open(registry, "w", encoding="utf-8") as file:
                     file.write(f'[\\Registry\\Machine\\System\\CurrentControlSet\\Services\\preempted]\n"Lost"=4:{lost:02x}000000\n')
                 for check in ("--stress", "--checks=full"):
-                    options = ["--registry", registry, check, "--seeds", "1..200" if lost else "1..60", "--stop-after", "1"]
+                    options = ["--registry", registry, check, "--seeds", "1..200" if lost else "1..20", "--stop-after", "1"]
                     result = explore(driver, folder, *options, expect=FOUND if lost else 0)
                     rules = [f["rule"] for f in result["failures"]]
                     if rules != (["NT-166"] if lost else []):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The packages for Debian: clean for lintian, and enough to build the NPU and run it. Usage: packages.py BUILD [nothing]. They
-are made of the build; with "nothing", from nothing but the sources. Exit status 77: skipped, and the last line says why.
+are made of the build; with "nothing", from nothing but the sources, and used. Exit status 77: skipped, and the last line says why.
 
 They are unpacked into an empty folder, which is then all that there is of dxgkhost."""
 import os
@@ -140,7 +140,9 @@ def main():
         root = folder / "root"
         for package in packages.values():
             run("dpkg-deb", "-x", package, root)
-        use(root, *contents(root, from_nothing), folder)
+        own, share = contents(root, from_nothing)
+        if from_nothing: # else what is installed from a build is used by tests/installed
+            use(root, own, share, folder)
     if skipped:
         print(f"skipped: the packages work, but {skipped}")
         return 77

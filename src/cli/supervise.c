@@ -338,6 +338,7 @@ int cli_supervise(struct cli_options *options, int (*work)(struct cli_options *o
         signal(SIGTERM, on_interrupt);
         cli_symbolizer_begin(options, true);
         status = work(options);
+        cli_symbolizer_end(options);
     } else {
         options->config.recorder = dxgk_recorder_create();
         if (options->config.recorder)

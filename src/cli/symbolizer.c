@@ -307,3 +307,15 @@ void cli_symbolizer_begin(struct cli_options *options, bool tells)
     options->config.source = tell;
     options->config.source_context = s;
 }
+
+void cli_symbolizer_end(struct cli_options *options)
+{
+    struct symbolizer *s = options->config.source == tell ? options->config.source_context : NULL;
+
+    if (!s)
+        return;
+    options->config.source = NULL;
+    options->config.source_context = NULL;
+    stop(s);
+    free(s);
+}

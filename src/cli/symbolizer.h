@@ -15,5 +15,7 @@ struct cli_options;
 /* For the machines that the options describe, in this process: sets options->config.source.
  * `tells`: when a report would have lines, says once on stderr why it has none. */
 void cli_symbolizer_begin(struct cli_options *options, bool tells);
+/* Ends it, when no machine is left that asks. */
+void cli_symbolizer_end(struct cli_options *options);
 
 #endif

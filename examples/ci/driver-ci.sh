@@ -10,7 +10,7 @@
 #   RESULTS   folder of what is left for people and programs (ci-results)
 #   SEEDS     of explore (1..200); SHARD and SHARDS: the part that this machine takes (1 of 1)
 #   SECONDS_OF_FUZZ  how long to fuzz (600); the corpus is kept in RESULTS/corpus
-#   OPTIONS   more options for all of them, as "--strict --iommu remap"; FUZZ_OPTIONS: for fuzz alone, as "--grammar gpu.lua"
+#   OPTIONS   more options for all of them, as "--strict --iommu remap"; FUZZ_OPTIONS: for fuzz alone, as "--grammar FILE.lua"
 # The exit status is that of dxgkhost: 0 all is well; 1 the workload failed; 2 wrong usage, or nothing to run; 3 the driver broke a
 # rule; 5 it stopped the machine; 6 it was refused.
 set -u

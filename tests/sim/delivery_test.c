@@ -4,8 +4,11 @@
 
 #include "sim/dpc.h"
 #include "sim/event.h"
+#include "sim/fault.h"
+#include "sim/inside.h"
 #include "sim/interrupt.h"
 #include "sim/irql.h"
+#include "sim/mark.h"
 #include "sim/point.h"
 #include "sim/stop.h"
 
@@ -99,6 +102,107 @@ TEST_WITH(fiber, a_stall_lets_others_run)
     CHECK(turns >= 20);
     while (turns < 1000)
         sim_stall(500);
+}
+
+static unsigned busy_turns;
+static bool stall_over;
+
+static void be_busy(void *arg)
+{
+    (void)arg;
+    for (; !stall_over; busy_turns++)
+        sim_stall(100);
+}
+
+static void stall_beside(void *arg)
+{
+    unsigned before;
+
+    (void)arg;
+    while (busy_turns == 0)
+        sim_stall(100);
+    before = busy_turns;
+    sim_stall(100000);
+    CHECK(busy_turns - before > 20);
+    stall_over = true;
+}
+
+TEST(a_stall_lets_other_processors_run)
+{
+    boot(2);
+    busy_turns = 0;
+    stall_over = false;
+    sim_thread_release(sim_thread_create("busy", SIM_THREAD_KERNEL, be_busy, NULL));
+    sim_thread_release(sim_thread_create("t", SIM_THREAD_KERNEL, stall_beside, NULL));
+    CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_DEADLOCK && stall_over);
+    (void)down();
+}
+
+static uint64_t stall_began, stall_noticed;
+
+static void overdue(const struct sim_fault *fault)
+{
+    CHECK(fault->kind == SIM_FAULT_OVERDUE);
+    stall_noticed = sim_now();
+    sim_stop();
+}
+
+static void stall_in_call(void *arg)
+{
+    struct sim_mark mark;
+
+    (void)arg;
+    if (SIM_RECOVER(&mark))
+        return;
+    stall_began = sim_now();
+    (void)sim_inside_enter(5000);
+    sim_stall(1000000000);
+}
+
+TEST(a_stall_does_not_go_past_the_end_of_the_call_s_time)
+{
+    boot(1);
+    sim_on_fault(overdue);
+    sim_thread_release(sim_thread_create("t", SIM_THREAD_KERNEL, stall_in_call, NULL));
+    CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_STOPPED);
+    CHECK(stall_noticed > stall_began + 5000 && stall_noticed <= stall_began + 5100);
+    (void)down();
+}
+
+static void stall_a_second(void *arg)
+{
+    (void)arg;
+    sim_stall(1000000000);
+}
+
+TEST(a_run_ends_in_a_stall)
+{
+    boot(1);
+    sim_thread_release(sim_thread_create("t", SIM_THREAD_KERNEL, stall_a_second, NULL));
+    CHECK(sim_run(NULL, NULL, 1000) == SIM_TIME_UP && sim_now() == 1000);
+    CHECK(sim_run(NULL, NULL, SIM_FOREVER) == SIM_DEADLOCK && sim_now() >= 1000000000);
+    (void)down();
+}
+
+static bool note_time(void *context, uint32_t message)
+{
+    (void)message;
+    *(uint64_t *)context = sim_now();
+    return true;
+}
+
+TEST_WITH(fiber, what_is_pending_does_not_wait_for_the_end_of_a_stall)
+{
+    struct sim_interrupt interrupt = {0};
+    const uint64_t from = sim_now();
+    uint64_t served = 0;
+
+    sim_interrupt_connect(&interrupt, note_time, &served, 0, SIM_IRQL_DEVICE);
+    sim_interrupt_raise(&interrupt);
+    CHECK(interrupt.pending);
+    sim_stall(1000000000);
+    CHECK(served > from && served <= from + 1000);
+    sim_interrupt_disconnect(&interrupt);
 }
 
 /* ---- deferred calls ---- */
